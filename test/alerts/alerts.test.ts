@@ -88,15 +88,15 @@ describe('Alerts', () => {
   });
 
   for (const kind of Object.keys(KINDS)) {
-    it(`send a test to a channel of the kind ${kind}, and say what its server answered`, async () => {
+    it(`send a test to a channel of the kind ${kind}, and say what its server responded`, async () => {
       const test = () => api('POST', `/v1/alert-channels/on-${kind}/test`);
       if (kind === 'email') mail.rejection = Object.assign(new Error('mailbox full'), { responseCode: 452 });
       else receiver.on(`/${kind}`, () => ({ status: 403, body: 'invalid_token' }));
-      const answer =
+      const expected =
         kind === 'email'
           ? { accepted: false, status: null }
           : { accepted: false, status: 403, answer: 'invalid_token' };
-      expect((await test()).body.data).to.deep.include(answer);
+      expect((await test()).body.data).to.deep.include(expected);
       mail.rejection = undefined;
       receiver.on(`/${kind}`, () => ({ status: 202, body: 'thanks' }));
       const { data } = (await test()).body;
@@ -188,7 +188,7 @@ describe('Alerts', () => {
     await api('PATCH', '/v1/alert-rules/new_error', { threshold: 2, channels: ['on-discord'] });
     await fail();
     const path = '/v1/errors?function_id=shop-charge';
-    const { body } = await service.waitFor(path, (answer: Json) => answer.body.data?.length === 1);
+    const { body } = await service.waitFor(path, (response: Json) => response.body.data?.length === 1);
     const { fingerprint } = body.data[0];
     const assigned = await api('PATCH', `/v1/errors/${fingerprint}`, { alert_channels: ['on-webhook'] });
     expect(assigned.body.data.alert_channels).to.deep.equal(['on-webhook']);

@@ -50,9 +50,9 @@ describe('Rules of alerts about functions', () => {
   });
 
   const call = async (method: string, path: string, body?: object) => {
-    const answer = await service.request(method, path, body, service.apiHeaders);
-    expect(answer.status, JSON.stringify(answer.body)).to.be.below(300);
-    return answer.body?.data;
+    const response = await service.request(method, path, body, service.apiHeaders);
+    expect(response.status, JSON.stringify(response.body)).to.be.below(300);
+    return response.body?.data;
   };
   const send = (name: string, ...data: object[]) =>
     service.post(

@@ -143,7 +143,7 @@ describe('Messages of alerts', () => {
     expect((await store.alertBooks.read('production')).queues.hook).not.to.have.property('problem');
   });
 
-  it('are not accepted by a channel that does not answer each of their requests in time', async () => {
+  it('are not accepted by a channel that does not respond to each of their requests in time', async () => {
     const hasty = new AlertSender({ outbound, mail: undefined, timeoutMs: 500 });
     receiver.on('/pager', async () => {
       await setTimeout(300);

@@ -187,8 +187,8 @@ describe('Destinations', () => {
   it('a run whose original request is gone says so, and fails for good a minute after its event', async () => {
     const webhook = await createWebhook({ transform: 'const transform = () => ({ name: "late", data: {} });' });
     await create('late', { webhook: webhook.id, body: 'request' });
-    const answer = await request('POST', webhook.url, { body: '{}' });
-    const [id] = answer.body.ids;
+    const response = await request('POST', webhook.url, { body: '{}' });
+    const [id] = response.body.ids;
     await receiver.got('/late');
     await service.redis.del(
       ...(await service.redis.keys(`${service.prefix}*original-request:*`)),

@@ -72,12 +72,12 @@ describe('Webhooks that are verified by certificates and key sets', () => {
     return body.data;
   }
   const results = async (url: string, ...requests: SignedRequest[]) => {
-    const answers = [];
+    const responses = [];
     for (const request of requests) {
       const { status, body } = await send(url, request);
-      answers.push(status === 200 ? 200 : `${status} ${body.reason}`);
+      responses.push(status === 200 ? 200 : `${status} ${body.reason}`);
     }
-    return answers;
+    return responses;
   };
 
   describe('provider paypal', () => {
@@ -108,10 +108,10 @@ describe('Webhooks that are verified by certificates and key sets', () => {
       expect(asked().filter((item) => item === PAYPAL)).to.have.length(1);
     });
 
-    it('paypal: tampered, stale and foreign requests are answered 401, those without a certificate 503', async () => {
+    it('paypal: tampered, stale and foreign requests get 401, those without a certificate 503', async () => {
       const { url } = await create({ provider: 'paypal', settings });
       const genuine = signed(settings.webhook_id, Date.now());
-      const answers = await results(
+      const responses = await results(
         url,
         { ...genuine, body: `${genuine.body} ` },
         signed(settings.webhook_id, Date.now() - 5 * 86_400_000),
@@ -119,7 +119,7 @@ describe('Webhooks that are verified by certificates and key sets', () => {
         signed(settings.webhook_id, Date.now(), 'https://example.com/v1/notifications/certs/CERT-1'),
         signed(settings.webhook_id, Date.now(), `${PAYPAL}0`),
       );
-      expect(answers).to.deep.equal([
+      expect(responses).to.deep.equal([
         '401 signature_mismatch',
         '401 timestamp_too_old',
         '401 signature_mismatch',
@@ -133,8 +133,8 @@ describe('Webhooks that are verified by certificates and key sets', () => {
       const genuine = signed(settings.webhook_id, Date.now());
       const forged = withCrc32('{"id":"WH-forged","event_type":"PAYMENT.CAPTURE.COMPLETED","x":"', crc32(genuine.body));
       expect(crc32(forged)).to.equal(crc32(genuine.body));
-      const answers = await results(url, genuine, { ...genuine, body: forged }, genuine);
-      expect(answers).to.deep.equal([200, '401 transmission_repeated', 200]);
+      const responses = await results(url, genuine, { ...genuine, body: forged }, genuine);
+      expect(responses).to.deep.equal([200, '401 transmission_repeated', 200]);
     });
 
     it('paypal: a webhook without its ID is rejected', async () => {
@@ -176,17 +176,17 @@ describe('Webhooks that are verified by certificates and key sets', () => {
       expect(JSON.stringify(body)).to.include('settings.topic_arn');
     });
 
-    it('aws-sns: tampered and stale messages, and those of other topics, are answered 401', async () => {
+    it('aws-sns: tampered and stale messages, and those of other topics, get 401', async () => {
       const { url } = await create({ provider: 'aws-sns', settings: { topic_arn: TOPIC } });
       const genuine = signed({});
-      const answers = await results(
+      const responses = await results(
         url,
         { ...genuine, body: genuine.body.replace('1042', '1043') },
         signed({ Timestamp: new Date(Date.now() - 2 * 86_400_000).toISOString() }),
         signed({ TopicArn: `${TOPIC}-of-a-stranger` }),
         signed({ SigningCertURL: 'https://sns.s3-us-west-2.amazonaws.com/stranger.pem' }),
       );
-      expect(answers).to.deep.equal([
+      expect(responses).to.deep.equal([
         '401 signature_mismatch',
         '401 timestamp_too_old',
         '401 signature_mismatch',
@@ -244,7 +244,7 @@ describe('Webhooks that are verified by certificates and key sets', () => {
     () => service,
   );
 
-  it('jwt: a key set is fetched once, and a token of another key is answered 401', async () => {
+  it('jwt: a key set is fetched once, and a token of another key gets 401', async () => {
     const { url } = await create({ provider: 'jwt', verification, secrets: [KEY_SET] });
     const genuine = bearer(await jwt(privateKey, 'RS256', Date.now()));
     const forged = bearer(await jwt(root.privateKey, 'RS256', Date.now()));

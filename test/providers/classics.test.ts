@@ -97,8 +97,8 @@ describe('Webhooks of providers without a library', () => {
       secrets: ['a secret'],
     });
     const { id, url } = created.body.data;
-    const answer = await fetch(url, { method: 'HEAD' });
-    expect([answer.status, await answer.text()]).to.deep.equal([200, '']);
+    const response = await fetch(url, { method: 'HEAD' });
+    expect([response.status, await response.text()]).to.deep.equal([200, '']);
     expect((await fetch(url, { method: 'GET' })).status).to.equal(405);
     await lastLogged(service, id);
     const { body } = await service.get(`/v1/webhooks/${id}/requests`);

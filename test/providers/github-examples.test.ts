@@ -40,9 +40,9 @@ describe('Examples of GitHub', () => {
         'x-github-delivery': delivery,
         'x-hub-signature-256': await sign(SECRET, body),
       };
-      const answer = await send(url, { headers, body });
-      expect(answer.status, `${delivery}: ${JSON.stringify(answer.body)}`).to.equal(200);
-      return answer.body.ids as string[];
+      const response = await send(url, { headers, body });
+      expect(response.status, `${delivery}: ${JSON.stringify(response.body)}`).to.equal(200);
+      return response.body.ids as string[];
     };
 
     expect(deliveries.length).to.be.greaterThan(300);

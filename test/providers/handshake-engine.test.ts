@@ -104,12 +104,12 @@ describe('Responses to handshakes', () => {
       verified: true,
       response: { body: '', headers: { 'X-Echo': '{body:secret}' } },
     });
-    const answer = (secret: string) => respondToHandshake(preset, requestOf('POST', {}, '', { secret }), options());
-    expect(await answer('abc'))
+    const responseTo = (secret: string) => respondToHandshake(preset, requestOf('POST', {}, '', { secret }), options());
+    expect(await responseTo('abc'))
       .to.have.property('headers')
       .that.includes({ 'x-echo': 'abc' });
     for (const secret of ['a\r\nset-cookie: b', 'a\nb', 'a\u0000', 'ä'])
-      expect(await answer(secret)).to.equal(undefined);
+      expect(await responseTo(secret)).to.equal(undefined);
   });
 
   it('have JSON that stays valid whatever is echoed', async () => {
@@ -120,8 +120,8 @@ describe('Responses to handshakes', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1, maxLength: 300, unit: anyCharacter }), async (challenge) => {
-        const answer = await respondToHandshake(preset, requestOf('POST', {}, '', { challenge }), options());
-        expect(JSON.parse((answer as HandshakeResponse).body)).to.deep.equal({ challenge, kind: 1 });
+        const response = await respondToHandshake(preset, requestOf('POST', {}, '', { challenge }), options());
+        expect(JSON.parse((response as HandshakeResponse).body)).to.deep.equal({ challenge, kind: 1 });
       }),
     );
   });

@@ -29,7 +29,7 @@ describe('Handshakes of providers', () => {
   const challenge = (token: string) =>
     `hub.mode=subscribe&hub.verify_token=${encodeURIComponent(token)}&hub.challenge=1158201444`;
 
-  it('a GET with the token of the settings is answered with its challenge, as text that no browser runs', async () => {
+  it('a GET with the token of the settings gets its challenge, as text that no browser runs', async () => {
     const { id, url } = await meta();
     const response = await fetch(`${url}?${challenge('chosen by me')}`);
     expect([response.status, await response.text()]).to.deep.equal([200, '1158201444']);
@@ -41,7 +41,7 @@ describe('Handshakes of providers', () => {
     expect(logged.message).to.equal('Meta has verified the URL.');
   });
 
-  it('a GET with another token is answered 401 and logged', async () => {
+  it('a GET with another token gets 401 and is logged', async () => {
     const { id, url } = await meta();
     const response = await fetch(`${url}?${challenge('guessed')}`);
     const text = await response.text();
@@ -68,7 +68,7 @@ describe('Handshakes of providers', () => {
     expect((await response.text()).length).to.be.below(1_000);
   });
 
-  it('a webhook that accepts POST only answers its handshake by GET', async () => {
+  it('a webhook that accepts only POST responds to its handshake by GET', async () => {
     const { url } = await meta({ methods: ['POST'] });
     const response = await fetch(`${url}?${challenge('chosen by me')}`);
     expect([response.status, await response.text()]).to.deep.equal([200, '1158201444']);
@@ -83,7 +83,7 @@ describe('Handshakes of providers', () => {
     ]);
   });
 
-  it('a signed validation is answered with the HMAC of its token', async () => {
+  it('a signed validation gets the HMAC of its token', async () => {
     const { id, url } = await create({ provider: 'zoom', secrets: ['zoom secret'] });
     const response = await validate(url, 'zoom secret', 'qgg8vlvZRS6UYooatFL8Aw');
     expect(response.status).to.equal(200);
@@ -96,7 +96,7 @@ describe('Handshakes of providers', () => {
     expect([logged.outcome, logged.verification.result, logged.ids]).to.deep.equal(['handshake', 'verified', []]);
   });
 
-  it('a validation that is signed with another secret is answered 401, without an HMAC', async () => {
+  it('a validation that is signed with another secret gets 401, without an HMAC', async () => {
     const { id, url } = await create({ provider: 'zoom', secrets: ['zoom secret'] });
     const response = await validate(url, 'another', 'qgg8vlvZRS6UYooatFL8Aw');
     const text = await response.text();
@@ -108,12 +108,12 @@ describe('Handshakes of providers', () => {
   it('during a rotation the response is signed with the secret that the provider used', async () => {
     const { url } = await create({ provider: 'zoom', secrets: ['new secret', 'old secret'] });
     for (const secret of ['new secret', 'old secret']) {
-      const answer = await (await validate(url, secret, 'token1')).json();
-      expect(answer).to.deep.equal({ plainToken: 'token1', encryptedToken: hmac(secret, 'token1') });
+      const response = await (await validate(url, secret, 'token1')).json();
+      expect(response).to.deep.equal({ plainToken: 'token1', encryptedToken: hmac(secret, 'token1') });
     }
   });
 
-  it('a webhook without a verify token answers no GET', async () => {
+  it('a webhook cannot be made without a verify token', async () => {
     const { status, body } = await service.post('/v1/webhooks', {
       name: 'Meta',
       provider: 'meta',
@@ -122,11 +122,11 @@ describe('Handshakes of providers', () => {
     expect([status, body.field]).to.deep.equal([400, 'settings.verify_token']);
   });
 
-  it('Strava: the challenge comes back as JSON, and a wrong token is answered 401', async () => {
+  it('Strava: the challenge comes back as JSON, and a wrong token gets 401', async () => {
     const settings = { verify_token: 'chosen by me' };
     const { id, url } = await create({ provider: 'strava', secrets: ['4Tnq0cKpW9sXb2Ld'], settings });
-    const answer = await expectHandshake(id, `${url}?token=4Tnq0cKpW9sXb2Ld&${challenge('chosen by me')}`);
-    expect(await answer.json()).to.deep.equal({ 'hub.challenge': '1158201444' });
+    const response = await expectHandshake(id, `${url}?token=4Tnq0cKpW9sXb2Ld&${challenge('chosen by me')}`);
+    expect(await response.json()).to.deep.equal({ 'hub.challenge': '1158201444' });
     await expectRefusal(id, `${url}?${challenge('guessed')}`, {}, 'signature_mismatch');
   });
 
@@ -134,13 +134,13 @@ describe('Handshakes of providers', () => {
     const { id, url } = await create({ provider: 'microsoft-graph', secrets: ['a client state'] });
     const token = 'Validation: Testing client application reachability for subscription <b>1</b>';
     const target = `${url}?validationToken=${encodeURIComponent(token)}`;
-    const answer = await expectHandshake(id, target, { method: 'POST' });
-    expect(answer.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
-    expect(await answer.text()).to.equal(token);
+    const response = await expectHandshake(id, target, { method: 'POST' });
+    expect(response.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(await response.text()).to.equal(token);
     await expectRefusal(id, url, { method: 'POST', body: '{"value": []}' }, 'signature_missing');
   });
 
-  it('Twitch: a signed challenge comes back as text; an unsigned one is answered 401', async () => {
+  it('Twitch: a signed challenge comes back as text; an unsigned one gets 401', async () => {
     const secret = 'a secret of Twitch';
     const { id, url } = await create({ provider: 'twitch', secrets: [secret] });
     const body = JSON.stringify({ challenge: 'pogchamp-kappa-360noscope-vohiyo', subscription: { id: '1' } });
@@ -152,8 +152,8 @@ describe('Handshakes of providers', () => {
       'twitch-eventsub-message-type': 'webhook_callback_verification',
     };
     const signature = { 'twitch-eventsub-message-signature': `sha256=${hmac(secret, `m1${timestamp}${body}`)}` };
-    const answer = await expectHandshake(id, url, { method: 'POST', headers: { ...headers, ...signature }, body });
-    expect(await answer.text()).to.equal('pogchamp-kappa-360noscope-vohiyo');
+    const response = await expectHandshake(id, url, { method: 'POST', headers: { ...headers, ...signature }, body });
+    expect(await response.text()).to.equal('pogchamp-kappa-360noscope-vohiyo');
     await expectRefusal(id, url, { method: 'POST', headers, body }, 'signature_missing');
   });
 
@@ -173,11 +173,11 @@ describe('Handshakes of providers', () => {
     expect(event.body.data).to.include({ name: 'twitch/revocation', verified: true });
   });
 
-  it('Okta: the challenge of the header comes back as JSON; a GET without it is answered 405', async () => {
+  it('Okta: the challenge of the header comes back as JSON; a GET without it gets 405', async () => {
     const { id, url } = await create({ provider: 'okta', secrets: ['a secret for Okta'] });
     const headers = { 'x-okta-verification-challenge': 'a-challenge-of-Okta_1' };
-    const answer = await expectHandshake(id, url, { headers });
-    expect(await answer.json()).to.deep.equal({ verification: 'a-challenge-of-Okta_1' });
+    const response = await expectHandshake(id, url, { headers });
+    expect(await response.json()).to.deep.equal({ verification: 'a-challenge-of-Okta_1' });
     const other = await fetch(url, { headers: { authorization: 'a secret for Okta' } });
     await other.body?.cancel();
     expect(other.status).to.equal(405);
@@ -185,9 +185,9 @@ describe('Handshakes of providers', () => {
 
   it('X: the response has the HMAC of the token; a token that could be a signed body gets none', async () => {
     const { id, url } = await create({ provider: 'x', secrets: ['consumer secret'] });
-    const answer = await expectHandshake(id, `${url}?crc_token=NzM2YzRh-_1&nonce=2`);
+    const response = await expectHandshake(id, `${url}?crc_token=NzM2YzRh-_1&nonce=2`);
     const expected = createHmac('sha256', 'consumer secret').update('NzM2YzRh-_1').digest('base64');
-    expect(await answer.json()).to.deep.equal({ response_token: `sha256=${expected}` });
+    expect(await response.json()).to.deep.equal({ response_token: `sha256=${expected}` });
     const forged = await fetch(`${url}?crc_token=${encodeURIComponent('{"data":{"event_type":"x"}}')}`);
     expect([forged.status, (await forged.text()).includes('sha256=')]).to.deep.equal([405, false]);
   });
@@ -209,7 +209,7 @@ describe('Handshakes of providers', () => {
     expect((await fetch(url, { method: 'POST', headers, body })).status).to.equal(200);
   });
 
-  it('X: a webhook without a secret does not answer a token', async () => {
+  it('X: a webhook without a secret rejects a token', async () => {
     const { id, url } = await create({ provider: 'x' });
     await expectRefusal(id, `${url}?crc_token=abc`, {}, 'secret_missing');
   });
@@ -217,9 +217,9 @@ describe('Handshakes of providers', () => {
   it('Asana: the secret of the header comes back in the header', async () => {
     const { id, url } = await create({ provider: 'asana' });
     const headers = { 'x-hook-secret': 'b537207f20cbfa02357cf448134da559' };
-    const answer = await expectHandshake(id, url, { method: 'POST', headers, body: '{}' });
-    expect(answer.headers.get('x-hook-secret')).to.equal('b537207f20cbfa02357cf448134da559');
-    expect(await answer.text()).to.equal('');
+    const response = await expectHandshake(id, url, { method: 'POST', headers, body: '{}' });
+    expect(response.headers.get('x-hook-secret')).to.equal('b537207f20cbfa02357cf448134da559');
+    expect(await response.text()).to.equal('');
     await expectRefusal(id, url, { method: 'POST', body: '{"events": []}' }, 'secret_missing');
   });
 
@@ -233,12 +233,12 @@ describe('Handshakes of providers', () => {
 
   it('Dropbox: the challenge comes back as text', async () => {
     const { id, url } = await create({ provider: 'dropbox', secrets: ['dropbox secret'] });
-    const answer = await expectHandshake(id, `${url}?challenge=<script>1</script>`);
-    expect(answer.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
-    expect(await answer.text()).to.equal('<script>1</script>');
+    const response = await expectHandshake(id, `${url}?challenge=<script>1</script>`);
+    expect(response.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(await response.text()).to.equal('<script>1</script>');
   });
 
-  /** Answered 200, and logged with its outcome and a note, without events. */
+  /** Gets 200, and is logged with its outcome and a note, without events. */
   async function expectHandshake(id: string, url: string, init: RequestInit = {}): Promise<Response> {
     const response = await fetch(url, init);
     expect(response.status).to.equal(200);
@@ -248,7 +248,7 @@ describe('Handshakes of providers', () => {
     return response;
   }
 
-  /** Answered 401 with the reason, and without events. */
+  /** Gets 401 with the reason, and makes no events. */
   async function expectRefusal(id: string, url: string, init: RequestInit, reason: string): Promise<void> {
     const response = await fetch(url, init);
     const { code, reason: told } = (await response.json()) as Record<string, unknown>;

@@ -70,7 +70,7 @@ describe('Webhooks of providers with an official library', () => {
 
   for (const given of [github, slack, shopify, paddle, linear]) itVerifies(given, () => service);
 
-  it('slack: the verification of the URL is answered with its challenge if Slack signed it', async () => {
+  it('slack: the verification of the URL gets its challenge if Slack signed it', async () => {
     const secret = slack.secrets[0];
     const created = await service.post('/v1/webhooks', { name: 'Slack', provider: 'slack', secrets: [secret] });
     const { id, url } = created.body.data;

@@ -99,9 +99,9 @@ describe('Webhooks of payment services', () => {
       ]) {
         for (const bt_payload of [captured.bt_payload, captured.bt_payload.trim()]) {
           const body = new URLSearchParams({ bt_signature, bt_payload }).toString();
-          const answer = await send(url, { headers, body });
-          expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-          ids.add(answer.body.ids[0]);
+          const response = await send(url, { headers, body });
+          expect(response.status, JSON.stringify(response.body)).to.equal(200);
+          ids.add(response.body.ids[0]);
         }
       }
       expect([...ids]).to.have.length(1);

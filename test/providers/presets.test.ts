@@ -139,7 +139,7 @@ describe('Presets of providers', () => {
     after(() => service.stop());
 
     it('turn their sample into one event with name, time and data, and leave the ID and the signature to the service', async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         PRESETS.map(({ transform, sample: { headers, query, body } }) =>
           service.post('/v1/transforms/test', {
             transform,
@@ -149,7 +149,7 @@ describe('Presets of providers', () => {
           }),
         ),
       );
-      for (const [i, { status, body }] of answers.entries()) {
+      for (const [i, { status, body }] of responses.entries()) {
         const preset = PRESETS[i] as Preset;
         const { id, transform, sample, eventId, deliveryId } = preset;
         expect(status, `${id}: ${JSON.stringify(body)}`).to.equal(200);

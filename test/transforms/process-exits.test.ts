@@ -37,7 +37,7 @@ describe('A transform process that is killed from outside', () => {
     });
   });
 
-  it('answers 503 to a request that was inside twice, without a strike for its webhook', async () => {
+  it('responds with 503 to a request that was inside twice, without a strike for its webhook', async () => {
     await withTransforms({ timeoutMs: 10_000, totalTimeoutMs: 20_000 }, async (transforms, lines) => {
       const victim = returning(
         'const end = Date.now() + (evt.ms ?? 0); while (Date.now() < end); return { name: "victim" }',

@@ -82,7 +82,7 @@ describe('Transform processes', () => {
     });
   });
 
-  it('answer 503 to queued requests when they cannot start', async () => {
+  it('respond with 503 to queued requests when they cannot start', async () => {
     await withTransforms({ startTimeoutMs: 0, timeoutMs: 100 }, async (transforms, lines) => {
       const error = await errorOf(transforms.run(fine(), REQUEST));
       expect(error.code).to.equal('overloaded');

@@ -25,9 +25,9 @@ describe('Drafts of filters and transforms of webhooks', () => {
   const deliver = (webhook: LoggedWebhook, bodies: object[]) => deliverTo(service, webhook, bodies);
 
   async function replay({ id }: LoggedWebhook, body: object) {
-    const answer = await call('POST', `/v1/webhooks/${id}/replays`, body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body.data;
+    const response = await call('POST', `/v1/webhooks/${id}/replays`, body);
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    return response.body.data;
   }
 
   const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
@@ -150,7 +150,7 @@ describe('Drafts of filters and transforms of webhooks', () => {
     await call('PATCH', `/v1/webhooks/${webhook.id}`, { filter: 'true' });
     const path = `/v1/webhooks/${webhook.id}/requests`;
     await call('POST', `${path}/${id}/rerun`, { dry_run: false });
-    const { body } = await service.waitFor(path, (answer) => answer.body.data.length === 2);
+    const { body } = await service.waitFor(path, (response) => response.body.data.length === 2);
     const versions = body.data.map((item: { version: number; rerun_of: string | null }) => [
       item.version,
       item.rerun_of,

@@ -23,9 +23,9 @@ describe('Filters of webhooks', () => {
     (await service.waitFor(`/v1/webhooks/${id}/requests?limit=1`, ({ body }) => body.data.length === 1)).body.data[0];
   const passes = async (filter: string, body: RequestBody, { query = '', headers = {} } = {}): Promise<boolean> => {
     const { url } = await make(filter);
-    const answer = await request('POST', url + query, { body, headers });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body.ids.length === 1;
+    const response = await request('POST', url + query, { body, headers });
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    return response.body.ids.length === 1;
   };
 
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -87,7 +87,7 @@ describe('Filters of webhooks', () => {
       done += 1;
       return `${status} ${body.ids.length}`;
     });
-    await until(() => done > 0, { describe: 'the first costly request is answered' });
+    await until(() => done > 0, { describe: 'the first costly request gets its response' });
     const { body } = await request('POST', cheap.url, { body: { n: 1 } });
     expect(body.ids).to.have.length(1);
     expect(done).to.be.lessThan(200);
@@ -97,10 +97,10 @@ describe('Filters of webhooks', () => {
   it('a filter that was stopped ten times within a minute has little fuel for a while, and still handles cheap requests', async () => {
     const { url } = await make(COSTLY);
     const list = Array.from({ length: 3_000 }, (_, i) => i);
-    const answers = [];
-    for (let i = 0; i < 11; i++) answers.push(await request('POST', url, { body: { list } }));
-    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 400));
-    expect(answers.at(-1)?.body.error).to.include('filters of this webhook have cost too much; until 20');
+    const responses = [];
+    for (let i = 0; i < 11; i++) responses.push(await request('POST', url, { body: { list } }));
+    expect(responses.map(({ status }) => status)).to.deep.equal(responses.map(() => 400));
+    expect(responses.at(-1)?.body.error).to.include('filters of this webhook have cost too much; until 20');
     expect((await request('POST', url, { body: { list: [1] } })).status).to.equal(200);
   });
 

@@ -32,9 +32,9 @@ describe('The holding page', () => {
   }
 
   async function hold(event: object, selection = '', path = hook.path): Promise<string> {
-    const answer = await service.post(path, event, selection ? { 'x-service-env': selection } : {});
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body.ids[0];
+    const response = await service.post(path, event, selection ? { 'x-service-env': selection } : {});
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    return response.body.ids[0];
   }
 
   const event = (id: string) => service.get(`/v1/events/${id}`, inFeature()).then(({ body }) => body.data);
@@ -122,12 +122,12 @@ describe('The holding page', () => {
 
   it('POST /v1/holding/:id/assign gives an event to one environment only, even for concurrent requests', async () => {
     const id = await hold({ name: 'race/x' });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['feature', 'production', 'feature', 'production'].map((environment) =>
         call('POST', `/v1/holding/${id}/assign`, { environment }),
       ),
     );
-    const taken = answers.filter(({ status }) => status === 200);
+    const taken = responses.filter(({ status }) => status === 200);
     expect(taken.length).to.be.within(1, 2);
     const found = await until(
       async () => {

@@ -27,7 +27,7 @@ interface Webhook {
   id: string;
   url: string;
 }
-// biome-ignore lint/suspicious/noExplicitAny: as the API answers
+// biome-ignore lint/suspicious/noExplicitAny: as the API responds
 type Json = any;
 
 const forms = [
@@ -53,8 +53,8 @@ for (const { title, env } of forms) {
 
     async function deliver({ url }: Webhook, body: object, headers: Record<string, string> = {}, web = 0) {
       const path = new URL(url).pathname;
-      const answer = await request('POST', service.urls[web] + path, { body: JSON.stringify(body), headers });
-      return { status: answer.status, id: answer.headers.get('x-request-id') as string };
+      const response = await request('POST', service.urls[web] + path, { body: JSON.stringify(body), headers });
+      return { status: response.status, id: response.headers.get('x-request-id') as string };
     }
 
     /** Resolves when it has so many failures. */
@@ -80,9 +80,9 @@ for (const { title, env } of forms) {
       return body.data;
     };
 
-    const answers = (webhook: Webhook, status: number, web = 0) =>
+    const responds = (webhook: Webhook, status: number, web = 0) =>
       until(async () => (await deliver(webhook, { throws: '1' }, {}, web)).status === status, {
-        describe: `the webhook answers ${status}`,
+        describe: `the webhook responds with ${status}`,
       });
 
     it('the first failure of a transform opens an issue and sends an event, and further ones are counted', async () => {
@@ -224,10 +224,10 @@ for (const { title, env } of forms) {
     it('requests to a paused webhook do not count as failures', async () => {
       const webhook = await make();
       await call('POST', `/v1/webhooks/${webhook.id}/pause`);
-      await answers(webhook, 503);
-      await answers(webhook, 503, 1);
+      await responds(webhook, 503);
+      await responds(webhook, 503, 1);
       await call('POST', `/v1/webhooks/${webhook.id}/resume`);
-      await answers(webhook, 400);
+      await responds(webhook, 400);
       const issue = await issueWith(webhook, 1);
       expect(issue.reasons).to.deep.equal({ transform_failed: 1 });
     });
@@ -339,8 +339,8 @@ describe('Issues of webhooks', () => {
       const transform = "const transform = () => ({ name: 'tidegate/webhook.failing', data: {} });";
       const webhook = (await service.post('/v1/webhooks', { name: 'forges', environment: 'branches', transform })).body
         .data;
-      const answer = await request('POST', `${webhook.url}?x-service-env=a-branch`, { body: '{}' });
-      expect([answer.status, answer.body.code]).to.deep.equal([400, 'transform_failed']);
+      const response = await request('POST', `${webhook.url}?x-service-env=a-branch`, { body: '{}' });
+      expect([response.status, response.body.code]).to.deep.equal([400, 'transform_failed']);
       const { event } = (await host.nextCall('hears')).body;
       expect(event.name).to.equal('tidegate/webhook.failing');
       expect(event.data).to.include({ webhook_id: webhook.id, webhook_name: 'forges', url: null });

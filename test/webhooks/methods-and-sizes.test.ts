@@ -13,9 +13,9 @@ describe('Methods, sizes and deduplication of webhooks', () => {
 
   async function make(fields: object = {}): Promise<{ id: string; url: string }> {
     const body = { name: 'm', transform: TRANSFORM, ...fields };
-    const answer = await service.post('/v1/webhooks', body, service.apiHeaders);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-    return answer.body.data;
+    const response = await service.post('/v1/webhooks', body, service.apiHeaders);
+    expect(response.status, JSON.stringify(response.body)).to.equal(201);
+    return response.body.data;
   }
   const logged = async (id: string, count: number) =>
     (await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data.length === count)).body.data;

@@ -25,8 +25,8 @@ describe('Original requests of the request log', () => {
 
   /** Sends it, and returns what the API says came. */
   async function original(webhook: Webhook, body: RequestBody, headers: Record<string, string>, search = '') {
-    const answer = await request('POST', webhook.url + search, { body, headers });
-    const path = `/v1/webhooks/${webhook.id}/requests/${answer.headers.get('x-request-id')}/original`;
+    const response = await request('POST', webhook.url + search, { body, headers });
+    const path = `/v1/webhooks/${webhook.id}/requests/${response.headers.get('x-request-id')}/original`;
     return (await service.waitFor(path, ({ status }) => status === 200)).body.data;
   }
 
@@ -80,7 +80,7 @@ describe('Original requests of the request log', () => {
   it('GET …/original needs write access', async () => {
     const { id } = await make();
     const read = await keyHeaders(service, 'read');
-    const answer = await service.get(`/v1/webhooks/${id}/requests/01K00000000000000000000000/original`, read);
-    expect([answer.status, answer.body.code]).to.deep.equal([403, 'access_denied']);
+    const response = await service.get(`/v1/webhooks/${id}/requests/01K00000000000000000000000/original`, read);
+    expect([response.status, response.body.code]).to.deep.equal([403, 'access_denied']);
   });
 });

@@ -123,8 +123,8 @@ describe('The API of webhooks with a provider', () => {
     await patch(id, { secrets: [secret] });
     await service.post(`/v1/webhooks/${id}/secrets`, { secret });
     const paths = [`/v1/webhooks/${id}`, '/v1/webhooks', '/v1/audit'];
-    const answers = await Promise.all(paths.map((path) => service.get(path)));
-    for (const { status, body } of answers) {
+    const responses = await Promise.all(paths.map((path) => service.get(path)));
+    for (const { status, body } of responses) {
       expect(status).to.equal(200);
       expect(JSON.stringify(body)).not.to.include('never_shown');
     }
@@ -166,7 +166,7 @@ describe('The API of webhooks with a provider', () => {
 
   it('concurrent changes are not lost', async () => {
     const { id, url } = await made({ provider: 'stripe', secrets: ['whsec_old'] });
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       patch(id, { filter: 'method == "POST"' }),
       patch(id, { max_body_bytes: 5_000 }),
       patch(id, { name: 'all of them' }),
@@ -175,7 +175,7 @@ describe('The API of webhooks with a provider', () => {
       service.post(`/v1/webhooks/${id}/pause`, {}),
       service.post(`/v1/webhooks/${id}/rotate`, {}),
     ]);
-    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
+    expect(responses.map(({ status }) => status)).to.deep.equal(responses.map(() => 200));
     const webhook = await read(id);
     expect(webhook).to.deep.include({ name: 'all of them', filter: 'method == "POST"', max_body_bytes: 5_000 });
     expect(webhook.methods).to.deep.equal(['POST', 'PUT']);
@@ -188,13 +188,13 @@ describe('The API of webhooks with a provider', () => {
   it('changes of a deleted webhook get 404, and restore no part of it', async () => {
     const { id } = await made({ provider: 'stripe', secrets: ['whsec_old'] });
     await service.request('DELETE', `/v1/webhooks/${id}`);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       patch(id, { name: 'gone' }),
       service.post(`/v1/webhooks/${id}/secrets`, { secret: 'whsec_new' }),
       service.post(`/v1/webhooks/${id}/rotate`, {}),
       service.post(`/v1/webhooks/${id}/resume`, {}),
     ]);
-    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404]);
     expect(await service.redis.hexists(`${service.prefix}:webhooks`, id)).to.equal(0);
     expect(Object.values(await service.redis.hgetall(`${service.prefix}:webhook-keys`))).not.to.include(id);
   });

@@ -208,8 +208,11 @@ describe('The events of one request', () => {
 
   it('are absent if the list is empty, and the log has the actual status', () => {
     expect(decided([])).to.deep.equal({ outcome: 'ignored' });
-    const answered = decided({ response: { status: 202, body: 'later' } });
-    expect(logFieldsOf({ decided: answered, ids: [], console: [] })).to.include({ outcome: 'ignored', status: 202 });
+    const withResponse = decided({ response: { status: 202, body: 'later' } });
+    expect(logFieldsOf({ decided: withResponse, ids: [], console: [] })).to.include({
+      outcome: 'ignored',
+      status: 202,
+    });
   });
 
   it('are accepted whatever the status of the response', () => {

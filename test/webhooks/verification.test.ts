@@ -38,9 +38,9 @@ describe('The verification of webhook requests', () => {
   const call = (method: string, path: string, body?: object) =>
     service.request(method, `/v1${path}`, body, service.apiHeaders);
   async function api(method: string, path: string, body?: object) {
-    const answer = await call(method, path, body);
-    expect(answer.status, JSON.stringify(answer.body)).to.be.within(200, 299);
-    return answer.body.data;
+    const response = await call(method, path, body);
+    expect(response.status, JSON.stringify(response.body)).to.be.within(200, 299);
+    return response.body.data;
   }
   const make = (fields: object = {}): Promise<Webhook> =>
     api('POST', '/webhooks', { name: 'v', transform: TRANSFORM, provider: 'stripe', secrets: [RIGHT], ...fields });
@@ -184,12 +184,12 @@ describe('The verification of webhook requests', () => {
     const basic = await make({ provider: 'basic-auth', secrets: ['user:s3cret'] });
     const body = { name: 'token/x' };
     const authorization = `Basic ${Buffer.from('user:s3cret').toString('base64')}`;
-    const answers = [
+    const responses = [
       await send(header, { body, headers: { 'x-hook-pass': 's3cret', 'x-kind': 'kept' } }),
       await send(query, { body }, '?page=1&pass=s3cret&%70ass=s3cret'),
       await send(basic, { body, headers: { authorization } }),
     ];
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
     for (const webhook of [header, query, basic]) {
       const [{ id }] = await logged(webhook);
       const key = `webhook-request:${webhook.id}:${id}`;

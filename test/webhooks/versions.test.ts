@@ -167,9 +167,9 @@ describe('Versions of webhooks', () => {
       restored_from: 1,
       changed: ['transform', 'filter', 'verify', 'max_body_bytes'],
     });
-    const { body: answer } = await request('POST', webhook.url, { body: '{"n":1}' });
+    const { body: responseBody } = await request('POST', webhook.url, { body: '{"n":1}' });
     const event = await service.waitFor(`/v1/webhooks/${webhook.id}/requests`, ({ body }) => body.data.length === 1);
-    expect(answer.ids).to.have.length(1);
+    expect(responseBody.ids).to.have.length(1);
     expect(event.body.data[0]).to.deep.include({ event_name: 'a/1', version: 3 });
     const again = await call('POST', versions(webhook, '/1/restore'), {});
     expect(again.body.data.version).to.equal(3);
@@ -218,8 +218,8 @@ describe('Versions of webhooks', () => {
       patch(webhook, { filter: 'body.n == 1' }),
       call('POST', `/v1/webhooks/${webhook.id}/rotate`, { keep_old_seconds: 60 }),
     ];
-    const answers = await Promise.all([...saves, ...others]);
-    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
+    const responses = await Promise.all([...saves, ...others]);
+    expect(responses.map(({ status }) => status)).to.deep.equal(responses.map(() => 200));
     expect(await numbers(webhook)).to.deep.equal(Array.from({ length: 12 }, (_, i) => 12 - i));
     const { data } = (await call('GET', `/v1/webhooks/${webhook.id}`)).body;
     expect(data.paused_at).to.be.a('string');
@@ -233,7 +233,7 @@ describe('Versions of webhooks', () => {
     expect(new Set(saved.map(({ transform }) => transform)).size).to.equal(11);
   });
 
-  it('PATCH /v1/webhooks/:id with if_version answers 409 when another save came first', async () => {
+  it('PATCH /v1/webhooks/:id with if_version responds with 409 when another save came first', async () => {
     const webhook = await make();
     const both = await Promise.all(
       ['a/2', 'a/3'].map((name) => patch(webhook, { transform: naming(name), if_version: 1 })),

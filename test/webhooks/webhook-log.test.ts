@@ -35,11 +35,11 @@ describe('The request log of a webhook', () => {
   const deliver = (url: string, body: RequestBody, headers: Record<string, string> = {}) =>
     request('POST', url, { body, headers });
 
-  const idOf = (answer: { headers: Headers }) => answer.headers.get('x-request-id') as string;
+  const idOf = (response: { headers: Headers }) => response.headers.get('x-request-id') as string;
 
   /** A request is logged after its response. */
-  async function logged({ id }: Webhook, answer: { headers: Headers }) {
-    const path = `/v1/webhooks/${id}/requests/${idOf(answer)}`;
+  async function logged({ id }: Webhook, response: { headers: Headers }) {
+    const path = `/v1/webhooks/${id}/requests/${idOf(response)}`;
     return (await service.waitFor(path, ({ status }) => status === 200)).body.data;
   }
 
@@ -58,17 +58,17 @@ describe('The request log of a webhook', () => {
 
   it('the request log has an accepted request with headers, query, body, console and event', async () => {
     const webhook = await make();
-    const answer = await deliver(`${webhook.url}?a=1&a=2`, '{"name": "log/one"}', { 'x-kind': 'k' });
-    const entry = await logged(webhook, answer);
+    const response = await deliver(`${webhook.url}?a=1&a=2`, '{"name": "log/one"}', { 'x-kind': 'k' });
+    const entry = await logged(webhook, response);
     expect(entry).to.deep.include({
-      id: idOf(answer),
+      id: idOf(response),
       method: 'POST',
       ip: '127.0.0.1',
       outcome: 'accepted',
       status: 200,
       reason: null,
       event_name: 'log/one',
-      ids: answer.body.ids,
+      ids: response.body.ids,
       console: [{ level: 'log', text: 'got log/one' }],
       query: { a: ['1', '2'] },
       body: { encoding: 'utf8', content: '{"name": "log/one"}' },
@@ -97,8 +97,8 @@ describe('The request log of a webhook', () => {
       'stripe-signature': 's3cret',
       'x-api-key': 's3cret',
     };
-    const answer = await deliver(`${webhook.url}?token=s3cret&page=1`, '{}', { ...secrets, 'x-event': 'shown' });
-    const entry = await logged(webhook, answer);
+    const response = await deliver(`${webhook.url}?token=s3cret&page=1`, '{}', { ...secrets, 'x-event': 'shown' });
+    const entry = await logged(webhook, response);
     expect(JSON.stringify(entry)).not.to.include('s3cret');
     expect(Object.keys(entry.headers)).to.include.members(Object.keys(secrets));
     expect([entry.headers['x-event'], entry.query.page]).to.deep.equal(['shown', ['1']]);
@@ -147,16 +147,16 @@ describe('The request log of a webhook', () => {
     const webhook = await make();
     const paused = await call('POST', `/v1/webhooks/${webhook.id}/pause`);
     expect(paused.body.data.paused_at).to.be.a('string');
-    const answer = await until(
+    const response = await until(
       async () => {
         const tried = await deliver(webhook.url, '{"name": "log/paused"}');
         return tried.status === 503 && tried;
       },
       { describe: 'the pause is known' },
     );
-    expect(answer.body.code).to.equal('webhook_paused');
-    expect(Number(answer.headers.get('retry-after'))).to.be.greaterThan(0);
-    expect(await logged(webhook, answer)).to.include({ outcome: 'rejected', reason: 'webhook_paused' });
+    expect(response.body.code).to.equal('webhook_paused');
+    expect(Number(response.headers.get('retry-after'))).to.be.greaterThan(0);
+    expect(await logged(webhook, response)).to.include({ outcome: 'rejected', reason: 'webhook_paused' });
     expect((await call('POST', `/v1/webhooks/${webhook.id}/resume`)).body.data.paused_at).to.equal(null);
     await until(async () => (await deliver(webhook.url, '{}')).status === 200, { describe: 'it goes on' });
   });
@@ -165,9 +165,9 @@ describe('The request log of a webhook', () => {
     const webhook = await make();
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) {
-      const answer = await deliver(webhook.url, '{}');
-      ids.unshift(idOf(answer));
-      await logged(webhook, answer);
+      const response = await deliver(webhook.url, '{}');
+      ids.unshift(idOf(response));
+      await logged(webhook, response);
     }
     const list = async (query: string) => (await service.get(`/v1/webhooks/${webhook.id}/requests?${query}`)).body;
     const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
@@ -183,16 +183,16 @@ describe('The request log of a webhook', () => {
 
   it('deleting a webhook deletes its request log', async () => {
     const webhook = await make();
-    const answer = await deliver(webhook.url, '{}');
-    await logged(webhook, answer);
+    const response = await deliver(webhook.url, '{}');
+    await logged(webhook, response);
     await call('DELETE', `/v1/webhooks/${webhook.id}`);
     expect((await service.get(`/v1/webhooks/${webhook.id}/requests`)).status).to.equal(404);
-    expect(await service.redis.exists(`${service.prefix}:webhook-request:${webhook.id}:${idOf(answer)}`)).to.equal(0);
+    expect(await service.redis.exists(`${service.prefix}:webhook-request:${webhook.id}:${idOf(response)}`)).to.equal(0);
   });
 
   describe('POST /v1/webhooks/:id/requests/:rid/rerun', () => {
-    const rerun = (webhook: Webhook, answer: { headers: Headers }, body: object) =>
-      call('POST', `/v1/webhooks/${webhook.id}/requests/${idOf(answer)}/rerun`, body);
+    const rerun = (webhook: Webhook, response: { headers: Headers }, body: object) =>
+      call('POST', `/v1/webhooks/${webhook.id}/requests/${idOf(response)}/rerun`, body);
 
     it('POST /v1/webhooks/:id/requests/:rid/rerun as a dry run uses the current transform and ingests nothing', async () => {
       const webhook = await make();
@@ -244,9 +244,9 @@ describe('The request log of a webhook', () => {
   it('a request that cannot be logged leaves a line in the service log', async () => {
     const webhook = await make();
     await service.redis.set(`${service.prefix}:webhook-log:${webhook.id}`, 'in the way');
-    const answer = await deliver(webhook.url, '{}');
-    expect(answer.status).to.equal(200);
-    await service.logs('webhook request not logged', idOf(answer));
+    const response = await deliver(webhook.url, '{}');
+    expect(response.status).to.equal(200);
+    await service.logs('webhook request not logged', idOf(response));
   });
 });
 
@@ -303,9 +303,9 @@ describe('The request log of large requests', () => {
     const body = Buffer.alloc(500_000, 'x');
     let last = '';
     for (let n = 0; n < 75; n++) {
-      const answer = await request('POST', url, { body });
-      expect(answer.status).to.equal(200);
-      last = answer.headers.get('x-request-id') as string;
+      const response = await request('POST', url, { body });
+      expect(response.status).to.equal(200);
+      last = response.headers.get('x-request-id') as string;
     }
     await service.waitFor(`/v1/webhooks/${id}/requests/${last}`, ({ status }) => status === 200);
     const log = `${service.prefix}:webhook-log`;

@@ -28,9 +28,9 @@ describe('Replays of webhook requests', () => {
 
   const replays = (webhook: LoggedWebhook, rest = '') => `/v1/webhooks/${webhook.id}/replays${rest}`;
   const replay = async (webhook: LoggedWebhook, body: object) => {
-    const answer = await call('POST', replays(webhook), body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body.data;
+    const response = await call('POST', replays(webhook), body);
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    return response.body.data;
   };
   const ended = async (webhook: LoggedWebhook, id: string) =>
     (await service.waitFor(replays(webhook, `/${id}`), ({ body }) => body.data.ended_at !== null)).body.data;
@@ -240,14 +240,14 @@ describe('A replay of webhook requests', () => {
     const { body } = await service.post('/v1/webhooks', { name: 'log', transform });
     const { id, url } = body.data;
     for (let n = 0; n < 200; n++) await request('POST', url, { body: '{}' });
-    await service.waitFor(`/v1/webhooks/stats`, (answer) => answer.body.data[0]?.requests === 200);
+    await service.waitFor(`/v1/webhooks/stats`, (response) => response.body.data[0]?.requests === 200);
     const draft = "const transform = () => ({ name: 'replay/slow', data: {} });";
     const started = await service.post(`/v1/webhooks/${id}/replays`, { draft, dry_run: false, rate: 100 });
     const path = `/v1/webhooks/${id}/replays/${started.body.data.replay.id}`;
-    const waiting = await service.waitFor(path, (answer) => answer.body.data.waiting_for === 'backlog_full');
+    const waiting = await service.waitFor(path, (response) => response.body.data.waiting_for === 'backlog_full');
     expect(waiting.body.data.done).to.be.within(20, 199);
     await service.startWorker();
-    const done = await service.waitFor(path, (answer) => answer.body.data.state === 'done');
+    const done = await service.waitFor(path, (response) => response.body.data.state === 'done');
     expect(done.body.data).to.include({ done: 200, failed: 0, skipped: 0, waiting_for: null });
     await service.stop();
   });
@@ -262,15 +262,15 @@ describe('A replay of webhook requests', () => {
       const { headers } = await request('POST', url, { body: JSON.stringify({ n }) });
       ids.push(headers.get('x-request-id') as string);
     }
-    await service.waitFor(`/v1/webhooks/stats`, (answer) => answer.body.data[0]?.requests === 60);
+    await service.waitFor(`/v1/webhooks/stats`, (response) => response.body.data[0]?.requests === 60);
     const draft = "const transform = (evt) => ({ name: 'replay/once', data: evt });";
     const started = await service.post(`/v1/webhooks/${id}/replays`, { draft, dry_run: false, rate: 20 });
     const replayId = started.body.data.replay.id;
     const path = `/v1/webhooks/${id}/replays/${replayId}`;
-    await service.waitFor(path, (answer) => answer.body.data.done >= 5);
+    await service.waitFor(path, (response) => response.body.data.done >= 5);
     // Now both do, as if the first had not been able to renew its lock.
     await service.redis.del(service.keys.lock(`webhook-replay:${replayId}`));
-    await service.waitFor(path, (answer) => answer.body.data.done >= 30);
+    await service.waitFor(path, (response) => response.body.data.done >= 30);
     // Whichever works on it: one goes away after the other.
     const [first, second] = service.webs;
     await first?.kill();

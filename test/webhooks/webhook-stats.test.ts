@@ -36,7 +36,7 @@ describe('Statistics of webhooks', () => {
     );
   const statsOf = async (id: string, wished: (stats: Stats) => boolean): Promise<Stats> => {
     const find = (data: Stats[]) => data.find(({ webhook_id }) => webhook_id === id) as Stats;
-    const { body } = await service.waitFor('/v1/webhooks/stats', (answer) => wished(find(answer.body.data)));
+    const { body } = await service.waitFor('/v1/webhooks/stats', (response) => wished(find(response.body.data)));
     return find(body.data);
   };
 

@@ -30,8 +30,8 @@ describe('Webhooks', () => {
   const deliver = (url: string, body: RequestBody, headers: Record<string, string> = {}) =>
     request('POST', url, { body, headers });
 
-  async function eventOf(answer: { body: Record<string, unknown> }) {
-    const [id] = answer.body.ids as string[];
+  async function eventOf(response: { body: Record<string, unknown> }) {
+    const [id] = response.body.ids as string[];
     return until(async () => (await service.get(`/v1/events/${id}`)).body.data, { describe: `event ${id} is stored` });
   }
 
@@ -87,9 +87,9 @@ describe('Webhooks', () => {
         [{ name: 7 }, 'name'],
         [{ name: 'x', transform: 7 }, 'transform'],
       ] as const) {
-        const answer = await service.post('/v1/webhooks', body);
-        expect(answer.status).to.equal(400);
-        expect(answer.body).to.include({ code: 'input_invalid', field });
+        const response = await service.post('/v1/webhooks', body);
+        expect(response.status).to.equal(400);
+        expect(response.body).to.include({ code: 'input_invalid', field });
       }
     });
   });

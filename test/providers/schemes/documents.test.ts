@@ -9,12 +9,12 @@ const nextTurn = () => new Promise(setImmediate);
 
 describe('Documents of providers', () => {
   const asked: string[] = [];
-  let answer: FetchDocument;
+  let respond: FetchDocument;
   let documents: Documents<{ text: string }>;
   let budget: FetchBudget;
   beforeEach(() => {
     asked.length = 0;
-    answer = async (url) => `text of ${url}`;
+    respond = async (url) => `text of ${url}`;
     documents = new Documents((text) => {
       if (text.includes('bad')) throw new Error('it is no certificate');
       return { text };
@@ -23,7 +23,7 @@ describe('Documents of providers', () => {
   });
   const fetchDocument: FetchDocument = (url) => {
     asked.push(url);
-    return answer(url);
+    return respond(url);
   };
   const get = (url: string, nowMs: number, maxAgeMs = DAY_MS) =>
     documents.get(url, maxAgeMs, { nowMs, fetchDocument }, budget);
@@ -39,12 +39,12 @@ describe('Documents of providers', () => {
   it('stay in use while they are fetched again, and for a while when they cannot be fetched', async () => {
     const known = await get(URL_1, 0);
     let resolve = (_: string) => {};
-    answer = () => new Promise((done) => (resolve = done));
+    respond = () => new Promise((done) => (resolve = done));
     expect(await get(URL_1, DAY_MS)).to.equal(known);
     resolve('newer');
     await nextTurn();
     expect(await get(URL_1, DAY_MS)).to.deep.equal({ text: 'newer' });
-    answer = async () => {
+    respond = async () => {
       throw new Error('503');
     };
     for (const ms of [2 * DAY_MS, 3 * DAY_MS - 1]) {
@@ -57,7 +57,7 @@ describe('Documents of providers', () => {
 
   it('that were valid are fetched again, however many others a stranger names', async () => {
     await get(URL_1, 0);
-    answer = async () => {
+    respond = async () => {
       throw new Error('404');
     };
     const nameOthers = async (nowMs: number) => {
@@ -66,7 +66,7 @@ describe('Documents of providers', () => {
     await nameOthers(DAY_MS);
     expect(await get(URL_1, DAY_MS)).to.have.property('text');
     await nameOthers(5 * DAY_MS);
-    answer = async () => 'newer';
+    respond = async () => 'newer';
     expect(await get(URL_1, 5 * DAY_MS)).to.deep.equal({ text: 'newer' });
   });
 
@@ -81,7 +81,7 @@ describe('Documents of providers', () => {
 
   it('are fetched once for concurrent requests', async () => {
     let resolve = (_: string) => {};
-    answer = () => new Promise((done) => (resolve = done));
+    respond = () => new Promise((done) => (resolve = done));
     const results = Array.from({ length: 50 }, () => get(URL_1, 0));
     resolve('text');
     expect(new Set(await Promise.all(results)).size).to.equal(1);
@@ -89,16 +89,16 @@ describe('Documents of providers', () => {
   });
 
   it('that cannot be fetched are not requested again for half a minute', async () => {
-    answer = async () => {
+    respond = async () => {
       throw new Error('connect ECONNREFUSED');
     };
     const first = await get(URL_1, 0);
     expect(first).to.deep.include({ result: 'failed', reason: 'certificate_unavailable' });
     expect(await get(URL_1, 29_999)).to.equal(first);
     expect(asked).to.have.length(1);
-    answer = async () => 'good again';
+    respond = async () => 'good again';
     expect(await get(URL_1, 30_000)).to.deep.equal({ text: 'good again' });
-    answer = async () => 'bad';
+    respond = async () => 'bad';
     const other = await get('https://example.com/2.pem', 30_000);
     expect(other).to.deep.include({ result: 'failed', reason: 'certificate_untrusted' });
   });
@@ -120,7 +120,7 @@ describe('Documents of providers', () => {
 
   it('that fail and were named by strangers do not displace valid ones', async () => {
     await get(URL_1, 0);
-    answer = async () => {
+    respond = async () => {
       throw new Error('404');
     };
     for (let i = 0; i < 500; i++) {

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "clones a proxy that answers without an end",
+  "attack": "clones a proxy that is nested without end",
   "expect": {
     "any_of": [
       {

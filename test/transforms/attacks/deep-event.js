@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "answers with objects nested 100,000 deep",
+  "attack": "returns objects nested 100,000 deep",
   "expect": {
     "error": "transform_failed",
     "message": "RangeError"

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "logs and answers with what looks like the end of a report",
+  "attack": "logs and returns what looks like the end of a report",
   "expect": {
     "event": {
       "name": "\"},\"logs\":[]}"

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "answers with an object whose getter loops",
+  "attack": "returns an object whose getter loops",
   "expect": {
     "error": "transform_failed",
     "message": "ran longer than"

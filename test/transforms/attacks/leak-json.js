@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "forges the answers of later requests by replacing JSON.stringify",
+  "attack": "forges the results of later requests by replacing JSON.stringify",
   "requests": [
     {
       "body": {

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "has code run after its answer, during the next request",
+  "attack": "has code run after its result, during the next request",
   "requests": [
     {
       "body": {

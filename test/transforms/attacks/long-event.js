@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "answers with 5 MB",
+  "attack": "returns 5 MB",
   "expect": {
     "error": "transform_failed",
     "message": "characters of JSON; at most"

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "answers with a field named __proto__",
+  "attack": "returns a field named __proto__",
   "expect": {
     "event_text": "{\"__proto__\":{\"polluted\":1}}"
   }

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "answers with a proxy that has keys without end",
+  "attack": "returns a proxy that has keys without end",
   "expect": {
     "any_of": [
       {

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "answers with a thenable that never settles",
+  "attack": "returns a thenable that never settles",
   "expect": {
     "error": "transform_failed",
     "message": "ran longer than"

@@ -1,6 +1,6 @@
 /*
 {
-  "attack": "answers with an object whose toJSON loops",
+  "attack": "returns an object whose toJSON loops",
   "expect": {
     "error": "transform_failed",
     "message": "ran longer than"

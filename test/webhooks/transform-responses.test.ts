@@ -8,7 +8,7 @@ const MANY = `function transform(evt) {
   console.log('items', evt.items.length);
   return evt.items.map((item) => ({ name: 'shop/item', data: item }));
 }`;
-const ANSWERING = `function transform(evt) {
+const RESPONDING = `function transform(evt) {
   console.log('answers');
   return { events: evt.events, response: evt.response };
 }`;
@@ -32,29 +32,29 @@ describe('Webhooks whose transform returns a list or a response', () => {
   const eventOf = (id: string) =>
     until(async () => (await service.get(`/v1/events/${id}`)).body.data, { describe: `event ${id} is stored` });
 
-  async function logged(id: string, answer: { headers: Headers }) {
-    const path = `/v1/webhooks/${id}/requests/${answer.headers.get('x-request-id')}`;
+  async function logged(id: string, response: { headers: Headers }) {
+    const path = `/v1/webhooks/${id}/requests/${response.headers.get('x-request-id')}`;
     return (await service.waitFor(path, ({ status }) => status === 200)).body.data;
   }
 
   it('each event of a list is stored, in order, and the log has their IDs and the console', async () => {
     const { id, url } = await make({ transform: MANY });
-    const answer = await deliver(url, '{"items": [{"n": 0}, {"n": 1}, {"n": 2}]}');
-    expect([answer.status, answer.body.ids.length]).to.deep.equal([200, 3]);
-    for (const [n, eventId] of answer.body.ids.entries()) expect((await eventOf(eventId)).data).to.deep.equal({ n });
-    expect(await logged(id, answer)).to.deep.include({
+    const response = await deliver(url, '{"items": [{"n": 0}, {"n": 1}, {"n": 2}]}');
+    expect([response.status, response.body.ids.length]).to.deep.equal([200, 3]);
+    for (const [n, eventId] of response.body.ids.entries()) expect((await eventOf(eventId)).data).to.deep.equal({ n });
+    expect(await logged(id, response)).to.deep.include({
       outcome: 'accepted',
       status: 200,
-      ids: answer.body.ids,
+      ids: response.body.ids,
       console: [{ level: 'log', text: 'items 3' }],
     });
   });
 
   it('an empty list makes no event', async () => {
     const { id, url } = await make({ transform: MANY });
-    const answer = await deliver(url, '{"items": []}');
-    expect(answer.body).to.deep.equal({ ids: [], status: 200 });
-    expect(await logged(id, answer)).to.include({ outcome: 'ignored' });
+    const response = await deliver(url, '{"items": []}');
+    expect(response.body).to.deep.equal({ ids: [], status: 200 });
+    expect(await logged(id, response)).to.include({ outcome: 'ignored' });
   });
 
   it('one invalid event of a list rejects the whole list, and the response names it', async () => {
@@ -88,22 +88,22 @@ describe('Webhooks whose transform returns a list or a response', () => {
   });
 
   it('the provider gets the status, headers and body of the transform, which run nothing in a browser', async () => {
-    const { id, url } = await make({ transform: ANSWERING });
+    const { id, url } = await make({ transform: RESPONDING });
     const response = {
       status: 202,
       headers: { 'X-Seen': 'yes', 'content-type': 'application/xml' },
       body: '<Response/>',
     };
-    const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ response }) });
-    expect([answer.status, await answer.text()]).to.deep.equal([202, '<Response/>']);
-    const { headers } = answer;
+    const received = await fetch(url, { method: 'POST', body: JSON.stringify({ response }) });
+    expect([received.status, await received.text()]).to.deep.equal([202, '<Response/>']);
+    const { headers } = received;
     expect([headers.get('x-seen'), headers.get('content-type')]).to.deep.equal(['yes', 'application/xml']);
     expect(headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
     expect([headers.get('x-content-type-options'), headers.get('cache-control')]).to.deep.equal([
       'nosniff',
       'no-store',
     ]);
-    expect(await logged(id, answer)).to.deep.include({
+    expect(await logged(id, received)).to.deep.include({
       outcome: 'ignored',
       status: 202,
       console: [{ level: 'log', text: 'answers' }],
@@ -111,36 +111,40 @@ describe('Webhooks whose transform returns a list or a response', () => {
   });
 
   it('events are accepted with any status of the response, even by a URL that needs the router', async () => {
-    const { id, url } = await make({ transform: ANSWERING });
+    const { id, url } = await make({ transform: RESPONDING });
     const events = [{ name: 'shop/answered', data: { n: 1 } }];
     for (const to of [url, `${url}/`]) {
       const body = JSON.stringify({ events, response: { status: 418, body: { again: true } } });
-      const answer = await deliver(to, body);
-      expect([answer.status, answer.body]).to.deep.equal([418, { again: true }]);
-      expect(answer.headers.get('content-type')).to.equal('application/json');
-      const { outcome, status, ids } = await logged(id, answer);
+      const response = await deliver(to, body);
+      expect([response.status, response.body]).to.deep.equal([418, { again: true }]);
+      expect(response.headers.get('content-type')).to.equal('application/json');
+      const { outcome, status, ids } = await logged(id, response);
       expect([outcome, status, ids.length]).to.deep.equal(['accepted', 418, 1]);
       expect((await eventOf(ids[0])).name).to.equal('shop/answered');
     }
   });
 
   it('a response without a body has no length if HTTP forbids one', async () => {
-    const { url } = await make({ transform: ANSWERING });
+    const { url } = await make({ transform: RESPONDING });
     for (const to of [url, `${url}/`]) {
-      const answer = await fetch(to, { method: 'POST', body: '{"response": {"status": 204}}' });
-      expect([answer.status, answer.headers.get('content-length'), await answer.text()]).to.deep.equal([204, null, '']);
+      const response = await fetch(to, { method: 'POST', body: '{"response": {"status": 204}}' });
+      expect([response.status, response.headers.get('content-length'), await response.text()]).to.deep.equal([
+        204,
+        null,
+        '',
+      ]);
     }
   });
 
   it('a response beyond its limits is rejected together with its events', async () => {
-    const { id, url } = await make({ transform: ANSWERING });
+    const { id, url } = await make({ transform: RESPONDING });
     const events = { name: 'shop/never', data: {} };
     const body = JSON.stringify({ events, response: { headers: { 'set-cookie': 'a=b' } } });
-    const answer = await deliver(url, body);
-    expect([answer.status, answer.body.code]).to.deep.equal([400, 'transform_failed']);
-    expect(answer.body.error).to.include('field "headers": got the string "set-cookie"');
-    expect(answer.headers.get('set-cookie')).to.equal(null);
-    expect(await logged(id, answer)).to.include({ outcome: 'rejected', status: 400 });
+    const response = await deliver(url, body);
+    expect([response.status, response.body.code]).to.deep.equal([400, 'transform_failed']);
+    expect(response.body.error).to.include('field "headers": got the string "set-cookie"');
+    expect(response.headers.get('set-cookie')).to.equal(null);
+    expect(await logged(id, response)).to.include({ outcome: 'rejected', status: 400 });
     expect((await service.get('/v1/events?name=shop/never')).body.data).to.deep.equal([]);
   });
 
@@ -151,11 +155,11 @@ describe('Webhooks whose transform returns a list or a response', () => {
     ];
     const given = { events, response: { status: 201, body: 'made' } };
     const response = { status: 201, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'made' };
-    const tested = await service.post('/v1/transforms/test', { transform: ANSWERING, body: given });
+    const tested = await service.post('/v1/transforms/test', { transform: RESPONDING, body: given });
     expect(tested.body.data).to.deep.include({ event: events[0], events, response });
-    const { id, url } = await make({ transform: ANSWERING });
-    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(given) });
-    const entry = await logged(id, answer);
+    const { id, url } = await make({ transform: RESPONDING });
+    const received = await fetch(url, { method: 'POST', body: JSON.stringify(given) });
+    const entry = await logged(id, received);
     const rerun = await service.post(`/v1/webhooks/${id}/requests/${entry.id}/rerun`, { dry_run: true });
     expect(rerun.body.data).to.deep.include({ events, response, ids: [] });
     const plain = await service.post('/v1/transforms/test', { transform: MANY, body: { items: [{}] } });
