@@ -50,7 +50,7 @@ describe('Three versions of an app', function () {
   }
 
   const output = async ({ run_id }: { run_id: string }) => {
-    const { body } = await service.waitFor(`/v1/runs/${run_id}`, (answer) => answer.body.data.ended_at !== null);
+    const { body } = await service.waitFor(`/v1/runs/${run_id}`, (response) => response.body.data.ended_at !== null);
     return body.data.output;
   };
 

@@ -186,8 +186,8 @@ for (const mode of ['dev mode', 'production'] as const) {
           await step.sleep('nap', '1s');
           return 'done';
         });
-        const answer = await forge(url, { host: 'attacker.example' }, '{"total":1}');
-        expect(answer.status).to.equal(500);
+        const response = await forge(url, { host: 'attacker.example' }, '{"total":1}');
+        expect(response.status).to.equal(500);
         const id = encodeURIComponent('attacker.example-POST /api/demo');
         expect((await service.get(`/v1/functions/${id}`)).status).to.equal(404);
 

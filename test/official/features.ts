@@ -66,8 +66,8 @@ function decides(reason: string): Probe {
     ]);
     const functionId = `${outside.app}-${fn}`;
     const decisions = async () => {
-      const answers = await Promise.all(ids.map((id) => outside.service.get(`/v1/events/${id}/decisions`)));
-      return answers.map(({ body }) => body.data?.find(({ function_id }: Loose) => function_id === functionId));
+      const responses = await Promise.all(ids.map((id) => outside.service.get(`/v1/events/${id}/decisions`)));
+      return responses.map(({ body }) => body.data?.find(({ function_id }: Loose) => function_id === functionId));
     };
     const isDecided = (all: Loose[]) =>
       all.every((item) => item?.outcome === 'ran') || all.some((item) => item?.reason === reason);
@@ -89,7 +89,7 @@ async function runsOfThree(outside: Outside, fn: string): Promise<Loose[]> {
     ids.map(async (id) => {
       const { body } = await outside.service.waitFor(
         `/v1/events/${id}/runs`,
-        (answer) => answer.body.data?.length === 1,
+        (response) => response.body.data?.length === 1,
       );
       return body.data[0];
     }),
@@ -262,7 +262,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const path = `/v1/runs?function_id=${outside.app}-cron`;
     const { body } = await outside.service.waitFor(
       path,
-      (answer) => answer.body.data?.length > 0,
+      (response) => response.body.data?.length > 0,
       dueMs + AFTER_MINUTE_MS,
     );
     const { event_id } = body.data.at(-1);

@@ -78,8 +78,8 @@ describe('An app of the official SDK whose functions have every field of flow co
   }
   async function statusesOf(ids: readonly string[], expected: readonly string[]): Promise<void> {
     const statuses = async () => {
-      const answers = await Promise.all(ids.map((id) => service.get(`/v1/events/${id}/runs`)));
-      return answers.map(({ body }) => (body.data?.[0]?.status ?? 'none') as string);
+      const responses = await Promise.all(ids.map((id) => service.get(`/v1/events/${id}/runs`)));
+      return responses.map(({ body }) => (body.data?.[0]?.status ?? 'none') as string);
     };
     let last: string[] = [];
     await until(

@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts';
 import { IN_PRODUCTION } from './hosts.ts';
 
 for (const official of IN_PRODUCTION.filter(({ sdk }) => sdk.startsWith('TypeScript'))) {
-  describe(`Anonymous requests to an app that answers at every path (${official.title})`, () => {
+  describe(`Anonymous requests to an app that responds at every path (${official.title})`, () => {
     let service: Service;
     let host: HostProgram;
     before(async () => {
@@ -31,8 +31,8 @@ for (const official of IN_PRODUCTION.filter(({ sdk }) => sdk.startsWith('TypeScr
       const { url } = host;
       expect((await service.post('/v1/apps', { url }, service.apiHeaders)).status).to.equal(200);
       for (const path of ['/api/x/%2e%2e/admin', '/api/anything', '/api/inngest/']) {
-        const answer = await put(path);
-        expect(answer.status, answer.text).to.equal(200);
+        const response = await put(path);
+        expect(response.status, response.text).to.equal(200);
         const { data } = (await service.get(`/v1/apps/${official.app}`)).body;
         const fn = await service.redis.hget(`${service.prefix}:functions:production`, data.functions[0].id);
         expect([data.url, JSON.parse(fn ?? '{}').url.split('?')[0]], path).to.deep.equal([url, url]);

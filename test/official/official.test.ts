@@ -80,16 +80,16 @@ function describeApp(official: OfficialApp, mode: 'dev mode' | 'production', ser
     const stack = { stack: [], current: 0 };
     const ctx = { run_id: '1', attempt: 0, max_attempts: 1, disable_immediate_execution: false, use_api: false, stack };
     const call = canonical({ ctx, event, events: [event], steps: {}, use_api: false, version: -1 });
-    const answer = (headers: Record<string, string>) =>
+    const responseTo = (headers: Record<string, string>) =>
       request('POST', `${host.url}?fnId=${official.app}-receipt&stepId=step`, {
         body: call,
         headers: { 'content-type': 'application/json', 'x-inngest-req-version': '-1', ...headers },
       });
-    const signed = (key = '') => answer({ 'x-inngest-signature': sign(call, key, Date.now()) });
+    const signed = (key = '') => responseTo({ 'x-inngest-signature': sign(call, key, Date.now()) });
     const { SIGNING_KEY = '' } = service.env;
     const done = await signed(SIGNING_KEY);
     expect([done.status, done.body]).to.deep.equal([200, { got: { n: 3 } }]);
-    for (const refused of [await answer({}), await signed(SIGNING_KEY.replace(/.$/, 'e'))]) {
+    for (const refused of [await responseTo({}), await signed(SIGNING_KEY.replace(/.$/, 'e'))]) {
       expect(refused.status, JSON.stringify(refused.body)).to.be.within(400, 500);
       expect(refused.body).not.to.have.property('got');
     }

@@ -8,7 +8,7 @@ export const COMPLETION = {
   choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'hello to you' } }],
 };
 
-/** Answers requests that have the key `a-key` with COMPLETION, and others with 401. */
+/** Responds to requests that have the key `a-key` with COMPLETION, and to others with 401. */
 export async function startProvider(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((req, res) => {
     const known = req.headers.authorization === 'Bearer a-key' && req.url?.endsWith('/chat/completions');

@@ -17,8 +17,8 @@ client = Tidegate("connected-python")
 
 
 def ask(step: str) -> str:
-    with urllib.request.urlopen(os.environ["STEPS_URL"] + step) as answer:
-        return answer.read().decode()
+    with urllib.request.urlopen(os.environ["STEPS_URL"] + step) as response:
+        return response.read().decode()
 
 
 @client.create_function(id="fn", trigger="connected/python", retries=0)

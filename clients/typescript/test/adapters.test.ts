@@ -53,7 +53,7 @@ describe('The adapter for AWS Lambda', () => {
     expect(url).to.equal('https://abc.execute-api.eu-central-1.amazonaws.com/prod/api/service');
   });
 
-  it('answers an event without headers or body', async () => {
+  it('responds to an event without headers or body', async () => {
     const handler = serveLambda({ client: new Tidegate({ id: 'shop', isDev: true }), functions: [] });
     const { statusCode, isBase64Encoded } = await handler({
       rawPath: '/',

@@ -30,11 +30,11 @@ describe('The log of a function', () => {
 
   for (const [name, ask] of Object.entries(PLATFORMS)) {
     it(`still reaches the service after the response: ${name}`, async () => {
-      const [answered, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+      const [responded, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
       const url = await listen(async (req, res) => {
         const body = await text(req);
         // The service waits for the app's response: it would wait for ever if that waited for the service.
-        await answered.promise;
+        await responded.promise;
         res.end('{}');
         arrived.resolve(body);
       });
@@ -42,7 +42,7 @@ describe('The log of a function', () => {
       const response = await ask(logging(url), call(), context);
       expect([response.status, await response.text()]).to.deep.equal([200, '"done"']);
       expect(context.work).to.have.lengthOf(1);
-      answered.resolve();
+      responded.resolve();
       await Promise.all(context.work);
       expect(messages(await arrived.promise)).to.deep.equal(['one']);
     });

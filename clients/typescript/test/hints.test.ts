@@ -29,7 +29,7 @@ describe('A message of the TypeScript client names SERVICE_DEV and the port', ()
     }
   });
 
-  it('when the service answers 401 to an app in production mode', async () => {
+  it('when the service responds with 401 to an app in production mode', async () => {
     const service = await startService({ status: 401, body: { error: 'The key is not valid', code: 'unauthorized' } });
     const client = new Tidegate({
       id: 'shop',
@@ -44,7 +44,7 @@ describe('A message of the TypeScript client names SERVICE_DEV and the port', ()
     }
   });
 
-  it('when the service answers 401 to an app in dev mode', async () => {
+  it('when the service responds with 401 to an app in dev mode', async () => {
     const service = await startService({ status: 401, body: { error: 'The key is not valid', code: 'unauthorized' } });
     const client = new Tidegate({ id: 'shop', isDev: true, baseUrl: service.url });
     for (const message of [await registered(client), (await rejection(client.send(event))).message]) {

@@ -46,14 +46,14 @@ describe('The log of a handler', () => {
   it('is sent to the service with time, level, fields, step and attempt', async () => {
     const service = await startService({ body: {} });
     const before = Date.now();
-    const answer = await call(
+    const response = await call(
       async ({ logger, step }) => {
         logger.info('start', { total: 3, nested: { a: [1, 10n] } });
         await step.run('charge', () => logger.warn({ card: 'A1' }, 'slow', 7));
       },
       { baseUrl: service.url },
     );
-    expect(answer.body[0].op).to.equal('StepRun');
+    expect(response.body[0].op).to.equal('StepRun');
     const { batch, attempt, dropped, lines } = await batchOf(service);
     expect(batch).to.match(/^[\w-]{36}$/);
     expect([attempt, dropped]).to.deep.equal([1, 0]);
@@ -169,7 +169,7 @@ describe('The log of a handler', () => {
       return 'done';
     };
     expect(await call(handler, { baseUrl: await deadUrl() })).to.deep.equal({ status: 200, body: 'done' });
-    // It never answers.
+    // It never responds.
     const silent = await listen(() => {});
     expect(await call(handler, { baseUrl: silent })).to.deep.equal({ status: 200, body: 'done' });
   });

@@ -36,7 +36,7 @@ describe('The example of middleware', () => {
     app = await startApp(serve({ client, functions: [verifyCard] }));
     const { ids } = await client.send({ name: 'card/added', data });
     const path = `/v1/events/${ids[0]}/runs`;
-    const { body } = await service.waitFor(path, (answer) => Boolean(answer.body.data?.[0]?.ended_at));
+    const { body } = await service.waitFor(path, (response) => Boolean(response.body.data?.[0]?.ended_at));
     const [run] = body.data;
     expect(run.status).to.equal('Completed');
     expect(run.output).to.have.all.keys('$encrypted', 'key', 'data');

@@ -44,9 +44,9 @@ describe('Registering a TypeScript app', () => {
   it('sends its URL and its functions to the service', async () => {
     const service = await startService(REGISTERED);
     const url = `${await listen(serve(shop({ baseUrl: service.url })))}/api/service`;
-    const answer = await put(url);
-    expect(answer).to.deep.include({ status: 200, body: { message: 'Registered', modified: true } });
-    expect(answer.headers.get('x-service-sdk')).to.equal('ts:v0.1.0');
+    const response = await put(url);
+    expect(response).to.deep.include({ status: 200, body: { message: 'Registered', modified: true } });
+    expect(response.headers.get('x-service-sdk')).to.equal('ts:v0.1.0');
 
     const [request] = service.requests;
     expect(request).to.include({ method: 'POST', url: '/fn/register' });
@@ -154,8 +154,8 @@ describe('Registering a TypeScript app', () => {
       data: { error: { name: 'RangeError', message: 'too far' }, event: { name: 'order/paid', data: { total: 3 } } },
     };
     const body = JSON.stringify({ event, ctx: { run_id: '01R' } });
-    const answer = await fetch(functions[1].steps.step.runtime.url, { method: 'POST', body });
-    const [op] = (await answer.json()) as { data: unknown }[];
+    const response = await fetch(functions[1].steps.step.runtime.url, { method: 'POST', body });
+    const [op] = (await response.json()) as { data: unknown }[];
     expect(op?.data).to.deep.equal([true, 'RangeError', 'too far', 3]);
   });
 

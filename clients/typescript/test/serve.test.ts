@@ -206,16 +206,16 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
         seen = context;
         return { sent: true };
       });
-      const answer = await post({ client, functions: [remember] });
+      const response = await post({ client, functions: [remember] });
       expect(seen).to.deep.include({ event, events: [event], runId: '01R', attempt: 2, maxAttempts: 5 });
-      expect(answer).to.deep.include({ status: 200, body: { sent: true } });
-      expect(Object.fromEntries(answer.headers)).to.include({
+      expect(response).to.deep.include({ status: 200, body: { sent: true } });
+      expect(Object.fromEntries(response.headers)).to.include({
         'content-type': 'application/json',
         'x-service-sdk': 'ts:v0.1.0',
         'x-service-req-version': '2',
         'x-service-framework': framework,
       });
-      expect(answer.headers.has('x-service-no-retry')).to.equal(false);
+      expect(response.headers.has('x-service-no-retry')).to.equal(false);
     });
 
     it('responds with null for a function that returns nothing', async () => {
@@ -269,8 +269,8 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
         const fails = fn(() => {
           throw thrown;
         });
-        const answer = await post({ client, functions: [fails] });
-        expect(answer).to.deep.include({ status: 500, body: { name: 'Error', message } });
+        const response = await post({ client, functions: [fails] });
+        expect(response).to.deep.include({ status: 500, body: { name: 'Error', message } });
       }
     });
 
@@ -296,8 +296,8 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
 
     it('runs a signed call', async () => {
       const headers = { 'x-service-signature': signatureOf(CALL, 290) };
-      const answer = await post({ client: signed, functions: [fn(() => 'ran')] }, CALL, headers);
-      expect(answer).to.deep.include({ status: 200, body: 'ran' });
+      const response = await post({ client: signed, functions: [fn(() => 'ran')] }, CALL, headers);
+      expect(response).to.deep.include({ status: 200, body: 'ran' });
     });
 
     it('runs a call signed with the fallback key', async () => {
@@ -308,8 +308,8 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
         signingKeyFallback: SIGNING_KEY,
       });
       const headers = { 'x-service-signature': signatureOf(CALL) };
-      const answer = await post({ client: rotating, functions: [fn(() => 'ran')] }, CALL, headers);
-      expect(answer).to.deep.include({ status: 200, body: 'ran' });
+      const response = await post({ client: rotating, functions: [fn(() => 'ran')] }, CALL, headers);
+      expect(response).to.deep.include({ status: 200, body: 'ran' });
     });
 
     it('responds with 401 to a missing, malformed, wrong or old signature', async () => {
@@ -331,10 +331,10 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       ];
       for (const [why, signature] of refused) {
         const headers: Record<string, string> = signature ? { 'x-service-signature': signature } : {};
-        const { status, body, headers: answered } = await post({ client: signed, functions }, CALL, headers);
+        const { status, body, headers: responseHeaders } = await post({ client: signed, functions }, CALL, headers);
         expect(status, why).to.equal(401);
         expect(body.message).to.include(why);
-        expect(answered.get('x-service-sdk')).to.equal('ts:v0.1.0');
+        expect(responseHeaders.get('x-service-sdk')).to.equal('ts:v0.1.0');
       }
     });
 

@@ -46,8 +46,10 @@ export function useServers() {
         req.socket.destroy();
         return;
       }
-      const { status = 200, headers = {}, body: answer = { ids: ['01A'], status: 200 } } = reply;
-      res.writeHead(status, headers).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+      const { status = 200, headers = {}, body: responseBody = { ids: ['01A'], status: 200 } } = reply;
+      res
+        .writeHead(status, headers)
+        .end(typeof responseBody === 'string' ? responseBody : JSON.stringify(responseBody));
     });
     return { url, requests };
   }

@@ -88,7 +88,7 @@ func (a *killedApp) died() {
 	killed.Stop()
 }
 
-// The app dies between begin, write, commit, send, acknowledgment and answer, and its connections to Postgres do.
+// The app dies between begin, write, commit, send, acknowledgment and response, and its connections to Postgres do.
 func TestAnAppThatIsKilledHasAsManyOrdersAsEventsRunsAndBookings(t *testing.T) {
 	d := newDatabase(t)
 	service := os.Getenv("TEST_DEV_SERVICE")
@@ -107,8 +107,8 @@ func TestAnAppThatIsKilledHasAsManyOrdersAsEventsRunsAndBookings(t *testing.T) {
 	app.start(t)
 	t.Cleanup(func() { app.kill() })
 	register := must(http.NewRequest(http.MethodPut, app.url, nil))
-	if answer := must(http.DefaultClient.Do(register)); answer.StatusCode != http.StatusOK {
-		t.Fatalf("the app was not registered: %d", answer.StatusCode)
+	if response := must(http.DefaultClient.Do(register)); response.StatusCode != http.StatusOK {
+		t.Fatalf("the app was not registered: %d", response.StatusCode)
 	}
 	order := mathrand.Perm(len(points))
 	for kill := range kills {
@@ -180,9 +180,9 @@ func runsOf(t *testing.T, service, event string) []string {
 
 func read(t *testing.T, url string, into any) {
 	t.Helper()
-	answer := must(http.Get(url))
-	defer func() { _ = answer.Body.Close() }()
-	if err := json.NewDecoder(answer.Body).Decode(into); err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d, %v", url, answer.StatusCode, err)
+	response := must(http.Get(url))
+	defer func() { _ = response.Body.Close() }()
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", url, response.StatusCode, err)
 	}
 }

@@ -20,22 +20,22 @@ import (
 type network struct {
 	loses bool
 	sends atomic.Int64
-	// answered is signaled when the service has answered one of them.
-	answered chan struct{}
+	// responded is signaled when the service has responded to one of them.
+	responded chan struct{}
 }
 
 func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	response, err := http.DefaultTransport.RoundTrip(r)
 	if !strings.HasPrefix(r.URL.Path, "/e/") {
-		return answer, err
+		return response, err
 	}
 	n.sends.Add(1)
-	n.answered <- struct{}{}
+	n.responded <- struct{}{}
 	if n.loses && err == nil {
-		_ = answer.Body.Close()
+		_ = response.Body.Close()
 		return nil, errors.New("the response is lost")
 	}
-	return answer, err
+	return response, err
 }
 
 func TestTheRealServiceTellsARelayWhatItHas(t *testing.T) {
@@ -45,7 +45,7 @@ func TestTheRealServiceTellsARelayWhatItHas(t *testing.T) {
 		t.Skip("TEST_DEV_SERVICE is not set: it is the address of a service in dev mode")
 	}
 	relayVia := func(n *network) *postgres.Relay {
-		n.answered = make(chan struct{}, 100)
+		n.responded = make(chan struct{}, 100)
 		client := newClient(t, tidegate.ClientOpts{BaseURL: url, HTTPClient: &http.Client{Transport: n}})
 		return postgres.NewRelayPgx(client, d.pool, postgres.RelayOpts{})
 	}
@@ -55,7 +55,7 @@ func TestTheRealServiceTellsARelayWhatItHas(t *testing.T) {
 	bad := &network{loses: true}
 	first := relayVia(bad)
 	go first.Run(context.Background())
-	<-bad.answered
+	<-bad.responded
 	if err := first.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +70,11 @@ func TestTheRealServiceTellsARelayWhatItHas(t *testing.T) {
 	d.until(t, waiting, "0")
 	var events struct{ Data []any }
 	for deadline := time.Now().Add(time.Minute); len(events.Data) < 3 && time.Now().Before(deadline); {
-		answer := must(http.Get(url + "/v1/events?name=" + name))
-		if err := json.NewDecoder(answer.Body).Decode(&events); err != nil {
+		response := must(http.Get(url + "/v1/events?name=" + name))
+		if err := json.NewDecoder(response.Body).Decode(&events); err != nil {
 			t.Fatal(err)
 		}
-		_ = answer.Body.Close()
+		_ = response.Body.Close()
 	}
 	expect(t, "events", len(events.Data), 3)
 }

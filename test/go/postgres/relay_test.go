@@ -302,8 +302,8 @@ func (d database) sentLongAgo(t *testing.T, hours int) {
 	d.exec(t, "update tidegate_outbox set sent_at = now() - $1 * interval '1 hour', leased_until = null", hours)
 }
 
-// notAnswered has a relay send events, which the service stores or not, and die without a response.
-func (d database) notAnswered(t *testing.T, s *service, isStored bool, events ...any) {
+// sentWithoutResponse has a relay send events, which the service stores or not, and die without a response.
+func (d database) sentWithoutResponse(t *testing.T, s *service, isStored bool, events ...any) {
 	s.set(func() {
 		s.fails = func(_ []sentEvent, store func()) (int, any) {
 			if isStored {
@@ -325,7 +325,7 @@ func (d database) notAnswered(t *testing.T, s *service, isStored bool, events ..
 func TestARelayThatWasDownFor25HoursMakesNoDuplicate(t *testing.T) {
 	d := newDatabase(t)
 	s := newService(t, tidegate.ClientOpts{})
-	d.notAnswered(t, s, true, event("1"), event("2"), event("3"))
+	d.sentWithoutResponse(t, s, true, event("1"), event("2"), event("3"))
 	d.sentLongAgo(t, 25)
 	d.write(t, s.client, event("4"))
 	running(t, postgres.NewRelayPgx(s.client, d.pool, postgres.RelayOpts{}))
@@ -336,7 +336,7 @@ func TestARelayThatWasDownFor25HoursMakesNoDuplicate(t *testing.T) {
 func TestWhatWasSentLongAgoAndNotStoredIsSentAgain(t *testing.T) {
 	d := newDatabase(t)
 	s := newService(t, tidegate.ClientOpts{})
-	d.notAnswered(t, s, false, event("1"), postgres.InOrder("ada", event("2")))
+	d.sentWithoutResponse(t, s, false, event("1"), postgres.InOrder("ada", event("2")))
 	d.sentLongAgo(t, 25)
 	d.write(t, s.client, event("3"), postgres.InOrder("ada", event("4")), postgres.InOrder("bob", event("5")))
 	s.set(func() { s.looksUp = false })
@@ -351,8 +351,8 @@ func TestWhatWasSentLongAgoAndNotStoredIsSentAgain(t *testing.T) {
 func TestWhatTheServiceMayHaveForgottenIsUncertain(t *testing.T) {
 	d := newDatabase(t)
 	s := newService(t, tidegate.ClientOpts{})
-	d.notAnswered(t, s, true, event("1"))
-	d.notAnswered(t, s, false, event("2"))
+	d.sentWithoutResponse(t, s, true, event("1"))
+	d.sentWithoutResponse(t, s, false, event("2"))
 	d.sentLongAgo(t, 8*24)
 	d.write(t, s.client, event("3"))
 	running(t, postgres.NewRelayPgx(s.client, d.pool, postgres.RelayOpts{}))

@@ -50,7 +50,7 @@ const hangUp = -1
 
 func newService(t *testing.T, options tidegate.ClientOpts) *service {
 	s := &service{ids: map[string]bool{}, acceptedAt: map[string]float64{}, looksUp: true, runs: map[string]bool{}, changed: make(chan struct{}, 1_000)}
-	server := httptest.NewServer(http.HandlerFunc(s.answer))
+	server := httptest.NewServer(http.HandlerFunc(s.respond))
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	options.BaseURL = s.url
@@ -58,7 +58,7 @@ func newService(t *testing.T, options tidegate.ClientOpts) *service {
 	return s
 }
 
-func (s *service) answer(w http.ResponseWriter, r *http.Request) {
+func (s *service) respond(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer func() {
 		s.mu.Unlock()

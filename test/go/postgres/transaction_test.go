@@ -87,10 +87,10 @@ func call(t *testing.T, runID string, run book, more func() error) operation {
 		"steps": map[string]any{},
 		"ctx":   map[string]any{"run_id": runID, "stack": map[string]any{"stack": []string{}}},
 	}
-	answer := must(tidegate.Serve(client, tidegate.ServeOpts{}, fn)).Answer(t.Context(), tidegate.AppRequest{Method: http.MethodPost, URL: "/?fnId=shop-fn&stepId=step", Body: body})
+	response := must(tidegate.Serve(client, tidegate.ServeOpts{}, fn)).Answer(t.Context(), tidegate.AppRequest{Method: http.MethodPost, URL: "/?fnId=shop-fn&stepId=step", Body: body})
 	var ops []operation
-	if err := json.Unmarshal(answer.Body, &ops); err != nil || len(ops) != 1 {
-		t.Fatalf("got %d %s", answer.Status, answer.Body)
+	if err := json.Unmarshal(response.Body, &ops); err != nil || len(ops) != 1 {
+		t.Fatalf("got %d %s", response.Status, response.Body)
 	}
 	return ops[0]
 }

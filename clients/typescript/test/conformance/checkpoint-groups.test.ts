@@ -61,7 +61,7 @@ describe('TypeScript conforms: checkpoint-groups', () => {
     }
     await until(() => ran === stored.length, { describe: () => `${ran} calls run their step` });
     released.resolve();
-    const statuses = (await Promise.all(calls)).map(({ answer }) => answer.statusCode);
+    const statuses = (await Promise.all(calls)).map(({ response }) => response.statusCode);
     expect(statuses).to.deep.equal(answers);
     expect(received.some(({ isShared }) => isShared)).to.equal(shares);
     const isOlder = shared_status === 404;

@@ -4,7 +4,7 @@ import { startApp } from './app.ts';
 import { type CallCase, requestOf } from './call.ts';
 import type { CheckpointCase } from './options.ts';
 import type { Program } from './program.ts';
-import { type AnswerCase, ask, expectAnswer, expectRequests, type ReplyCase, type RequestCase } from './wire.ts';
+import { ask, expectRequests, expectResponse, type ReplyCase, type RequestCase, type ResponseCase } from './wire.ts';
 
 interface Case {
   title: string;
@@ -15,7 +15,7 @@ interface Case {
   call: CallCase;
   replies?: ReplyCase[];
   requests?: RequestCase[];
-  answer: AnswerCase;
+  answer: ResponseCase;
   meaning: string;
 }
 
@@ -52,7 +52,7 @@ describe('TypeScript conforms: checkpoints', () => {
     const client = { ...CLIENT, ...(client_checkpoint !== undefined && { checkpoint: client_checkpoint }) };
     const app = { client, environment, functions: [fn], ...(replies && { replies }) };
     const { origin, service, names } = await startApp(app, servers);
-    expectAnswer(await ask(origin, requestOf(call)), answer, names);
+    expectResponse(await ask(origin, requestOf(call)), answer, names);
     expectRequests(service.requests, requests ?? [], names);
   });
 });

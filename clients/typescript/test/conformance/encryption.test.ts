@@ -11,14 +11,14 @@ import { type CallCase, requestOf } from './call.ts';
 import { clientOf, encryptionOf, type FunctionCase } from './options.ts';
 import type { Program } from './program.ts';
 import {
-  type AnswerCase,
   ask,
-  expectAnswer,
   expectRequests,
+  expectResponse,
   NO_REPLY,
   REGISTERED,
   type ReplyCase,
   type RequestCase,
+  type ResponseCase,
 } from './wire.ts';
 
 interface Case {
@@ -52,8 +52,8 @@ describe('TypeScript conforms: encryption', () => {
     const { encryption, places = [], program, call = {}, functions = [onlyFunction(program)], replies } = given;
     const app: AppCase = { client: { ...CLIENT, encryption }, environment: {}, functions, ...(replies && { replies }) };
     const { origin, service, names }: StartedApp = await startApp(app, servers);
-    const { answer, body } = await ask(origin, given.request ?? requestOf(call));
-    expectAnswer({ answer, body: opened(body, encryption, places) }, given.answer, names);
+    const { response, body } = await ask(origin, given.request ?? requestOf(call));
+    expectResponse({ response, body: opened(body, encryption, places) }, given.answer, names);
     expectRequests(openedRequests(service.requests, encryption, places), given.requests ?? [], names);
   }
 
@@ -77,7 +77,7 @@ interface CallOfApp {
   request?: RequestCase;
   replies?: ReplyCase[];
   requests?: RequestCase[];
-  answer: AnswerCase;
+  answer: ResponseCase;
 }
 
 interface SendCase {

@@ -7,7 +7,7 @@ import { useCleanEnv, useServers } from '../servers.ts';
 import { startApp } from './app.ts';
 import { type CallCase, requestOf } from './call.ts';
 import type { Program } from './program.ts';
-import { type AnswerCase, ask, expectAnswer, type ReplyCase } from './wire.ts';
+import { ask, expectResponse, type ReplyCase, type ResponseCase } from './wire.ts';
 
 interface Case {
   title: string;
@@ -15,7 +15,7 @@ interface Case {
   call: CallCase;
   environment?: Record<string, string>;
   replies?: ReplyCase[];
-  answer: AnswerCase;
+  answer: ResponseCase;
   batch: { attempt: number; lines: LineCase[]; dropped: number } | null;
   tries?: number;
 }
@@ -44,7 +44,7 @@ describe('TypeScript conforms: logs', () => {
     const app = { client: CLIENT, environment, functions: [fn], ...(replies && { replies }) };
     const { origin, service, names } = await startApp(app, servers);
     const from = Date.now();
-    expectAnswer(await ask(origin, requestOf({ logs: true, ...call })), answer, names);
+    expectResponse(await ask(origin, requestOf({ logs: true, ...call })), answer, names);
     const wanted = batch ? tries : 0;
     await until(() => service.requests.length >= wanted, { describe: 'the lines arrive' });
     expect(service.requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(

@@ -1,7 +1,7 @@
 import { eachCase } from '../../../../test/conformance/cases.ts';
 import { useCleanEnv, useServers } from '../servers.ts';
 import { type AppCase, startApp } from './app.ts';
-import { type AnswerCase, ask, expectAnswer, expectRequests, type ReplyCase, type RequestCase } from './wire.ts';
+import { ask, expectRequests, expectResponse, type ReplyCase, type RequestCase, type ResponseCase } from './wire.ts';
 
 interface Case extends AppCase {
   title: string;
@@ -9,7 +9,7 @@ interface Case extends AppCase {
   request: RequestCase;
   replies: ReplyCase[];
   requests: RequestCase[];
-  answer: AnswerCase;
+  answer: ResponseCase;
 }
 
 const FIELDS = {
@@ -29,8 +29,8 @@ describe('TypeScript conforms: registration', () => {
 
   eachCase<Case>('registration', FIELDS, async (given) => {
     const { origin, service, names } = await startApp(given, servers);
-    const answer = await ask(origin, given.request);
+    const response = await ask(origin, given.request);
     expectRequests(service.requests, given.requests, names);
-    expectAnswer(answer, given.answer, names);
+    expectResponse(response, given.answer, names);
   });
 });

@@ -3,7 +3,7 @@ import { useCleanEnv, useServers } from '../servers.ts';
 import { startApp } from './app.ts';
 import { type CallCase, requestOf } from './call.ts';
 import type { Program } from './program.ts';
-import { type AnswerCase, ask, expectAnswer, expectRequests, type ReplyCase, type RequestCase } from './wire.ts';
+import { ask, expectRequests, expectResponse, type ReplyCase, type RequestCase, type ResponseCase } from './wire.ts';
 
 interface Case {
   title: string;
@@ -11,7 +11,7 @@ interface Case {
   call: CallCase;
   replies?: ReplyCase[];
   requests?: RequestCase[];
-  answer: AnswerCase;
+  answer: ResponseCase;
   meaning: string;
 }
 
@@ -34,7 +34,7 @@ describe('TypeScript conforms: replay', () => {
     const fn = { id: 'fn', triggers: [{ event: 'order/paid' }], program };
     const app = { client: CLIENT, environment: {}, functions: [fn], ...(replies && { replies }) };
     const { origin, service, names } = await startApp(app, servers);
-    expectAnswer(await ask(origin, requestOf(call)), answer, names);
+    expectResponse(await ask(origin, requestOf(call)), answer, names);
     expectRequests(service.requests, requests ?? [], names);
   });
 });

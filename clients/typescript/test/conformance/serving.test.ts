@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { eachCase } from '../../../../test/conformance/cases.ts';
 import { useCleanEnv, useServers } from '../servers.ts';
 import { type AppCase, startApp } from './app.ts';
-import { type AnswerCase, ask, expectAnswer, type RequestCase } from './wire.ts';
+import { ask, expectResponse, type RequestCase, type ResponseCase } from './wire.ts';
 
 interface Case extends Omit<AppCase, 'replies'> {
   title: string;
   request: RequestCase;
-  answer: AnswerCase;
+  answer: ResponseCase;
   meaning?: string;
 }
 
@@ -27,7 +27,7 @@ describe('TypeScript conforms: serving', () => {
 
   eachCase<Case>('serving', FIELDS, async (given) => {
     const { origin, service, names } = await startApp(given, servers);
-    expectAnswer(await ask(origin, given.request), given.answer, names);
+    expectResponse(await ask(origin, given.request), given.answer, names);
     expect(service.requests).to.deep.equal([]);
   });
 });

@@ -23,7 +23,7 @@ export interface RequestCase {
   sign?: { key: string; age_seconds: number; for?: string | null };
 }
 
-export interface AnswerCase {
+export interface ResponseCase {
   status: number;
   headers?: Record<string, string>;
   body: unknown;
@@ -32,7 +32,7 @@ export interface AnswerCase {
 /** Default reply of the fake service. */
 export const NO_REPLY: ReplyCase[] = [{ status: 200, body: {} }];
 
-const ALWAYS_ANSWERED = {
+const ALWAYS_IN_RESPONSES = {
   'content-type': 'application/json',
   'x-service-sdk': '{{sdk}}',
   'x-service-framework': '{{framework}}',
@@ -48,7 +48,7 @@ const NOT_UNLESS_NAMED = [
 ] as const;
 
 /** Sends the request unchanged: no path normalization, no headers except those that HTTP requires. */
-export async function ask(origin: string, given: RequestCase): Promise<{ answer: IncomingMessage; body: unknown }> {
+export async function ask(origin: string, given: RequestCase): Promise<{ response: IncomingMessage; body: unknown }> {
   only(given, ['method', 'path', 'headers', 'body', 'sign']);
   const { method, path, headers = {}, sign } = given;
   const body = typeof given.body === 'string' ? given.body : given.body === undefined ? '' : canonical(given.body);
@@ -56,8 +56,8 @@ export async function ask(origin: string, given: RequestCase): Promise<{ answer:
   const { hostname, port } = new URL(origin);
   const sent = request({ hostname, port, method, path, headers: { ...headers, ...signature }, agent: false });
   sent.end(body);
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  return { answer, body: JSON.parse(await text(answer)) };
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { response, body: JSON.parse(await text(response)) };
 }
 
 function signaturesOf(path: string, body: string, sign: NonNullable<RequestCase['sign']>): Record<string, string> {
@@ -76,14 +76,14 @@ function signaturesOf(path: string, body: string, sign: NonNullable<RequestCase[
   };
 }
 
-export function expectAnswer(
-  { answer, body }: { answer: IncomingMessage; body: unknown },
-  expected: AnswerCase,
+export function expectResponse(
+  { response, body }: { response: IncomingMessage; body: unknown },
+  expected: ResponseCase,
   names: Names,
 ): void {
   only(expected, ['status', 'headers', 'body']);
-  expectMatch({ status: answer.statusCode, body }, { status: expected.status, body: expected.body }, names);
-  expectHeaders(answer.headers, { ...ALWAYS_ANSWERED, ...expected.headers }, NOT_UNLESS_NAMED, names);
+  expectMatch({ status: response.statusCode, body }, { status: expected.status, body: expected.body }, names);
+  expectHeaders(response.headers, { ...ALWAYS_IN_RESPONSES, ...expected.headers }, NOT_UNLESS_NAMED, names);
 }
 
 export function expectRequests(actual: readonly Recorded[], expected: readonly RequestCase[], names: Names): void {

@@ -49,7 +49,7 @@ export async function createTables(schema: string): Promise<Tables> {
   };
 }
 
-export type Fault = 'none' | 'away' | 'answer lost' | 'half accepted';
+export type Fault = 'none' | 'away' | 'response lost' | 'half accepted';
 
 export class FakeService implements Sender {
   /** Deduplication IDs in the order of their acceptance: those of events that count. */
@@ -76,7 +76,7 @@ export class FakeService implements Sender {
     const ids = events
       .slice(0, count)
       .map((event, index) => this.#accept(event.id as string, seededId(seed, index + 1)));
-    if (this.fault === 'answer lost') return { ids: [], failure: { message: 'no response', isFinal: false } };
+    if (this.fault === 'response lost') return { ids: [], failure: { message: 'no response', isFinal: false } };
     return count === events.length ? { ids } : { ids, failure: { message: 'no response', isFinal: false } };
   }
 

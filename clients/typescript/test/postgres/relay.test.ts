@@ -101,7 +101,7 @@ describe('A relay of the outbox', () => {
 
   it('does not guess whether the service had an event after the retention of events', async () => {
     await commit(['a'], 'key');
-    service.fault = 'answer lost';
+    service.fault = 'response lost';
     await batch();
     await pass(8 * 24);
     service.fault = 'none';
@@ -117,7 +117,7 @@ describe('A relay of the outbox', () => {
 
   it('waits with what it would have to look up, and with its key, while the service cannot tell', async () => {
     await commit(['a'], 'key');
-    service.fault = 'answer lost';
+    service.fault = 'response lost';
     await batch();
     await pass(25);
     Object.assign(service, { fault: 'none', canTell: false });
@@ -203,7 +203,7 @@ describe('A relay of the outbox', () => {
 
   it('makes each committed event count once, in any order of commits, crashes, faults and time', async function () {
     this.timeout(300_000);
-    const fault = fc.constantFrom<Fault>('none', 'away', 'answer lost', 'half accepted');
+    const fault = fc.constantFrom<Fault>('none', 'away', 'response lost', 'half accepted');
     const act = fc.oneof(
       fc.record({
         act: fc.constant('commit' as const),

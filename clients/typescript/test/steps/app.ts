@@ -21,7 +21,7 @@ export interface CallOptions {
   checkpoints?: boolean;
 }
 
-export interface Answer {
+export interface CallResponse {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: the test knows the type
@@ -39,7 +39,7 @@ export function memos(byId: Memos): Memos {
 export async function hostFunction(
   handler: (context: AnyContext) => unknown,
   options: { sendTo?: string; checkpoint?: Checkpoint; logger?: Logger } = {},
-): Promise<{ call(options?: CallOptions): Promise<Answer>; close(): void }> {
+): Promise<{ call(options?: CallOptions): Promise<CallResponse>; close(): void }> {
   const client = new Tidegate({
     id: 'shop',
     isDev: true,
@@ -52,7 +52,12 @@ export async function hostFunction(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
 
-  async function call({ steps = {}, order = Object.keys(steps), stepId, ...more }: CallOptions = {}): Promise<Answer> {
+  async function call({
+    steps = {},
+    order = Object.keys(steps),
+    stepId,
+    ...more
+  }: CallOptions = {}): Promise<CallResponse> {
     const event = { name: 'order/paid', data: { total: 3 }, id: '01E', ts: 1 };
     const body = {
       event,
@@ -72,9 +77,9 @@ export async function hostFunction(
     const step = stepId === undefined ? 'step' : hashStepId(stepId);
     const url = `http://127.0.0.1:${port}/api?fnId=shop-fn&stepId=${step}`;
     const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
-    const answer = JSON.parse(await response.text());
-    const ops = response.status === 206 ? answer.map(({ op, displayName }: Op) => ({ op, displayName })) : [];
-    return { status: response.status, headers: response.headers, body: answer, ops };
+    const responseBody = JSON.parse(await response.text());
+    const ops = response.status === 206 ? responseBody.map(({ op, displayName }: Op) => ({ op, displayName })) : [];
+    return { status: response.status, headers: response.headers, body: responseBody, ops };
   }
 
   return {

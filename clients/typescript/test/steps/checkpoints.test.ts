@@ -74,9 +74,9 @@ describe('Checkpoints of a TypeScript function', () => {
     await until(() => bodies.length === 2, { describe: () => `${bodies.length} requests` });
     for (const _ of [1, 2, 3]) calls.push(call());
     await until(() => count === 5, { describe: () => `${count} calls` });
-    for (const answer of waiting) answer();
-    const answers = await Promise.all(calls);
-    expect(answers.map(({ status }) => status)).to.have.members([200, 200, 200, 200, 206]);
+    for (const respond of waiting) respond();
+    const responses = await Promise.all(calls);
+    expect(responses.map(({ status }) => status)).to.have.members([200, 200, 200, 200, 206]);
     expect(bodies.map(({ url }) => url.split('/')[2])).to.deep.equal(['checkpoint', 'checkpoint', 'checkpoints']);
     const [, , group] = bodies;
     expect(group?.body.checkpoints?.map(({ steps: [step] }) => step?.data)).to.have.members([2, 3, 4]);
@@ -90,8 +90,8 @@ describe('Checkpoints of a TypeScript function', () => {
       res.writeHead(req.url === '/v1/checkpoints' ? 404 : 200).end('{}');
     });
     const call = await host(two, url);
-    const answers = await Promise.all(Array.from({ length: 8 }, call));
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 8 }, () => 200));
+    const responses = await Promise.all(Array.from({ length: 8 }, call));
+    expect(responses.map(({ status }) => status)).to.deep.equal(Array.from({ length: 8 }, () => 200));
     expect(urls.filter((name) => name === 'checkpoint')).to.have.length(16);
     expect(urls.filter((name) => name === 'checkpoints')).to.have.length.within(1, 2);
   });

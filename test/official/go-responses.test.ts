@@ -27,8 +27,8 @@ describe('Responses of the official Go SDK', () => {
   });
 
   /** Runs a function that sends these responses, one per call, and then completes. @returns the memos of its last call */
-  async function memosAfter(fnId: string, answers: Loose[]): Promise<Loose> {
-    host.on(fnId, ({ number }) => (number < answers.length ? { status: 206, body: [answers[number]] } : {}));
+  async function memosAfter(fnId: string, responses: Loose[]): Promise<Loose> {
+    host.on(fnId, ({ number }) => (number < responses.length ? { status: 206, body: [responses[number]] } : {}));
     const options = { appName: APP, dialect: 'inngest' } as const;
     await host.register(service, [{ id: fnId, triggers: [{ event: `${APP}/${fnId}` }], retries: 0 }], options);
     const outside = new Outside(service, APP);
