@@ -70,7 +70,7 @@ describe('An outdated schema', () => {
     try {
       const { body } = await service.waitFor(
         '/v1/overview',
-        (answer) => answer.body.data.archive.state === 'unavailable',
+        (response) => response.body.data.archive.state === 'unavailable',
       );
       expect(body.data.archive.reason).to.match(/behind this version: run "scripts\/start release".*0001_archive/);
       for (const process of [...service.webs, ...service.workers]) {
@@ -80,7 +80,7 @@ describe('An outdated schema', () => {
         expect(process.running()).to.equal(true);
       }
       await migrate({ url: postgresUrl(), tlsVerify: true, schema });
-      await service.waitFor('/v1/overview', (answer) => answer.body.data.archive.state === 'ok');
+      await service.waitFor('/v1/overview', (response) => response.body.data.archive.state === 'ok');
     } finally {
       await service.stop();
       await proxy.stop();

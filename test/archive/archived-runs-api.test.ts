@@ -69,7 +69,7 @@ describe('The API of archived runs', () => {
   }
 
   async function ended(id: string) {
-    const { body } = await service.waitFor(`/v1/runs/${id}`, (answer) => answer.body.data?.ended_at);
+    const { body } = await service.waitFor(`/v1/runs/${id}`, (response) => response.body.data?.ended_at);
     return body.data;
   }
 
@@ -193,7 +193,7 @@ describe('The API of archived runs', () => {
     const progressOf = async (more: object) => {
       const { body } = await service.post('/v1/runs/bulk', { action: 'retry', filter, ...more });
       const path = `/v1/runs/bulk/${body.data.id}`;
-      return (await service.waitFor(path, (answer) => answer.body.data?.status === 'done')).body.data.progress;
+      return (await service.waitFor(path, (response) => response.body.data?.status === 'done')).body.data.progress;
     };
     expect(await progressOf({})).to.deep.include({ done: 0, skipped: { already_rerun: 1 } });
     expect(await progressOf({ include_already_rerun: true })).to.deep.include({ done: 1, skipped: {} });
@@ -213,7 +213,7 @@ describe('The API of archived runs', () => {
     await host.register(service, [{ id: 'breaks', triggers: [{ event: 'breaks/x' }] }], { appName: 'archived' });
     await service.post('/e/key', { name: 'breaks/x', data: {} });
     const groups = '/v1/errors?function_id=archived-breaks';
-    const { body } = await service.waitFor(groups, (answer) => answer.body.data?.[0]?.count === 1);
+    const { body } = await service.waitFor(groups, (response) => response.body.data?.[0]?.count === 1);
     const [{ fingerprint, sample_run_ids: ids }] = body.data;
     await isArchived(ids[0]);
     for (const filter of ['', '&function_id=archived-breaks']) {
@@ -225,7 +225,7 @@ describe('The API of archived runs', () => {
     isMended = true;
     await service.post('/v1/runs/bulk', { action: 'retry', filter: { fingerprint } });
     const completed = '/v1/runs?function_id=archived-breaks&status=Completed';
-    const again = await service.waitFor(completed, (answer) => answer.body.data?.length === 1, 20_000);
+    const again = await service.waitFor(completed, (response) => response.body.data?.length === 1, 20_000);
     expect(again.body.data[0].retry_of).to.equal(ids[0]);
   });
 

@@ -24,7 +24,7 @@ class FakeBucket {
     this.#server = createServer(async (req, res) => {
       const body = await buffer(req);
       this.requests++;
-      res.statusCode = this.status ?? this.#answer(req, body);
+      res.statusCode = this.status ?? this.#statusFor(req, body);
       const object = res.statusCode === 200 && req.method === 'GET' ? this.objects.get(req.url as string) : undefined;
       // Without a length.
       if (object && this.sendsInParts) res.write(object.subarray(0, 1));
@@ -48,7 +48,7 @@ class FakeBucket {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #answer({ method = '', url = '', headers }: IncomingMessage, body: Buffer): number {
+  #statusFor({ method = '', url = '', headers }: IncomingMessage, body: Buffer): number {
     const [, signed = ''] = /SignedHeaders=([^,]+)/.exec(String(headers.authorization)) ?? [];
     const own = Object.fromEntries(signed.split(';').map((name) => [name, String(headers[name])]));
     const expected = aws4.sign(
@@ -121,8 +121,8 @@ describe('A bucket for large bodies', () => {
       const refused = await request('POST', made.data.url, { body });
       expect([refused.status, refused.body.code]).to.deep.equal([503, 'archive_unavailable']);
       bucket.status = undefined;
-      const { body: answer } = await request('POST', made.data.url, { body });
-      const { evt, raw } = (await service.stored(answer.ids[0])).body.data.data;
+      const { body: responseBody } = await request('POST', made.data.url, { body });
+      const { evt, raw } = (await service.stored(responseBody.ids[0])).body.data.data;
       expect(evt).to.deep.equal({ action: 'pushed' });
       const response = await fetch(new URL(raw.url, service.url));
       expect(body.equals(Buffer.from(await response.arrayBuffer()))).to.equal(true);

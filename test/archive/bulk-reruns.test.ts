@@ -30,7 +30,7 @@ describe('A bulk re-run of archived runs', () => {
     const dry = (await bed.service.post(PATH, { ...body, dry_run: true })).body.data;
     expect(dry).to.deep.include({ count: 2, skipped: { already_rerun: 1 } });
     const { id } = (await bed.service.post(PATH, body)).body.data;
-    const done = await bed.service.waitFor(`${PATH}/${id}`, (answer) => answer.body.data.status === 'done');
+    const done = await bed.service.waitFor(`${PATH}/${id}`, (response) => response.body.data.status === 'done');
     expect(done.body.data.progress).to.deep.include({ done: 1, skipped: { already_rerun: 1 } });
     await bed.runs('old', 'Completed', 2);
   });

@@ -46,7 +46,7 @@ describe('Event routes', () => {
     withId = body.ids[0];
     // On a cluster that one is in another partition, which its internal ID names.
     hot = body.ids.toSorted().toReversed();
-    await service.waitFor('/v1/events?name=new/x', (answer) => answer.body.data.length === 8);
+    await service.waitFor('/v1/events?name=new/x', (response) => response.body.data.length === 8);
   });
   after(async () => {
     await archive.database.close();
@@ -143,7 +143,7 @@ describe('Event routes', () => {
     const sent = again.body.data.internal_id;
     const { body } = await service.stored(sent);
     expect(body.data).to.deep.include({ data: { n: 5 }, source: `event:${id}` });
-    await service.waitFor(`/v1/events?source=event:${id}`, (answer) => answer.body.data.length === 1);
+    await service.waitFor(`/v1/events?source=event:${id}`, (response) => response.body.data.length === 1);
     hot.unshift(sent);
   });
 
@@ -228,7 +228,7 @@ describe('Event routes', () => {
       proxy.leave();
       const { status, body } = await service.post('/e/key', { name: 'new/x', data: {} });
       expect(status).to.equal(200);
-      await service.waitFor(`/v1/events/${body.ids[0]}`, (answer) => answer.status === 200);
+      await service.waitFor(`/v1/events/${body.ids[0]}`, (response) => response.status === 200);
     });
   });
 });

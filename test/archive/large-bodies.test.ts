@@ -41,9 +41,9 @@ describe('Large bodies of webhooks', () => {
   async function make(fields: object = {}): Promise<{ id: string; url: string }> {
     const large_bodies = { max_bytes: LARGE_BODY_MAX_BYTES, fields: FIELDS };
     const body = { name: 'large', transform: TRANSFORM, large_bodies, ...fields };
-    const answer = await post('/v1/webhooks', body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-    return answer.body.data;
+    const response = await post('/v1/webhooks', body);
+    expect(response.status, JSON.stringify(response.body)).to.equal(201);
+    return response.body.data;
   }
   const post = (path: string, body: object) => service.post(path, body, service.apiHeaders);
   const logged = async (id: string, count = 1) =>
@@ -74,9 +74,9 @@ describe('Large bodies of webhooks', () => {
     const { id, url } = await make({ provider: 'github', secrets: [SECRET] });
     const body = bodyOf(LARGE_BODY_MAX_BYTES);
     expect(body.length).to.equal(LARGE_BODY_MAX_BYTES);
-    const { status, body: answer } = await request('POST', url, { body, headers: signed(body) });
-    expect([status, answer.ids?.length], JSON.stringify(answer)).to.deep.equal([200, 1]);
-    const { evt, raw, kind } = await eventData(answer.ids[0]);
+    const { status, body: responseBody } = await request('POST', url, { body, headers: signed(body) });
+    expect([status, responseBody.ids?.length], JSON.stringify(responseBody)).to.deep.equal([200, 1]);
+    const { evt, raw, kind } = await eventData(responseBody.ids[0]);
     expect(evt).to.deep.equal({ action: 'pushed', commits: [{ id: 0 }, { id: 1 }, { id: 2 }] });
     const [entry] = await logged(id);
     expect(entry).to.include({ outcome: 'accepted', body_bytes: body.length });

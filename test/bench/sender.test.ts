@@ -44,7 +44,7 @@ describe('the open-loop sender', () => {
         request.setEncoding('utf8').on('data', (text) => bodies.push(text));
         held.push(() => response.writeHead(200, { 'content-length': 2 }).end('{}'));
         // The last of them is due at the end of the second.
-        if (held.length >= 20) for (const answer of held.splice(0)) answer();
+        if (held.length >= 20) for (const respond of held.splice(0)) respond();
       },
       { perSecond: 20, connections: 20 },
     );

@@ -5,8 +5,8 @@ export const FN = 'app-fn';
 
 /** Acknowledged 10 ms later, as the event `event <id>`. */
 export function send(id: string, invokedMs: number, more: Partial<Send> = {}): Send {
-  const answered = { completedMs: invokedMs + 10, result: 'ok' as const, eventIds: [`event ${id}`] };
-  return { kind: 'send', name: 'a/b', ids: [id], invokedMs, ...answered, ...more };
+  const acknowledged = { completedMs: invokedMs + 10, result: 'ok' as const, eventIds: [`event ${id}`] };
+  return { kind: 'send', name: 'a/b', ids: [id], invokedMs, ...acknowledged, ...more };
 }
 
 export function start(runId: string, atMs: number, more: Partial<Execution> = {}): Execution {

@@ -197,7 +197,7 @@ describe('The history of scripts/chaos', () => {
     expect(check(...paused, start('r1', 900), start('r1', 4_000, { step: 'b' }))).to.deep.equal([]);
   });
 
-  it('proves runs that continue after their cancellation was answered', () => {
+  it('proves runs that continue after the response to their cancellation', () => {
     const check = (...entries: Entry[]) => checkCancellations(new History(entries));
     const cancel = control('cancel', 1_000, { runId: 'r' });
     const cancelled = run('r', '1', { status: 'Cancelled' });

@@ -37,8 +37,8 @@ describe('tidegate doctor', () => {
 
   it('says how to fix what is wrong, such as an app that does not respond, and exits with 7', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'x/y' }] }]);
-    const answering = await cliOk(['doctor', '--json'], { service });
-    const apps = answering.json.checks.filter(({ id }: { id: string }) => id === 'apps');
+    const responding = await cliOk(['doctor', '--json'], { service });
+    const apps = responding.json.checks.filter(({ id }: { id: string }) => id === 'apps');
     expect(apps.every(({ status }: { status: string }) => status !== 'problem')).to.equal(true);
     await host.close();
     const { exitCode, stdout } = await cli(['doctor', '--problems'], { service });

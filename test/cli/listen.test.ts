@@ -142,8 +142,8 @@ describe('tidegate listen', () => {
   it('leaves out re-runs and requests that failed verification, unless --all asks for them', async () => {
     const webhook = await make('forged', { provider: 'stripe', secrets: [SECRET] });
     const open = await make('rerun');
-    const answer = await deliver(webhook.url, '{"forged": true}');
-    expect(answer.status).to.equal(401);
+    const response = await deliver(webhook.url, '{"forged": true}');
+    expect(response.status).to.equal(401);
     const first = await deliver(open.url, '{"first": true}');
     const id = first.headers.get('x-request-id');
     const path = `/v1/webhooks/${open.id}/requests/${id}`;

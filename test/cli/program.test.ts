@@ -14,14 +14,14 @@ const run = promisify(execFile);
 describe('the command line', () => {
   let server: Server;
   let url: string;
-  let answers: [status: number, body: string, headers?: Record<string, string>][];
+  let responses: [status: number, body: string, headers?: Record<string, string>][];
   let requests: { method: string; authorization: string | undefined; idempotencyKey: unknown }[];
 
-  /** Plays a service that answers in turn. */
+  /** Plays a service that sends these responses in turn. */
   before((done) => {
     server = createServer(({ method = '', headers }, response) => {
       requests.push({ method, authorization: headers.authorization, idempotencyKey: headers['idempotency-key'] });
-      const [status, body, extra] = answers.shift() ?? [200, '{"data": []}'];
+      const [status, body, extra] = responses.shift() ?? [200, '{"data": []}'];
       response.writeHead(status, extra).end(body);
     });
     server.listen(0, '127.0.0.1', () => {
@@ -30,7 +30,7 @@ describe('the command line', () => {
     });
   });
   beforeEach(() => {
-    answers = [];
+    responses = [];
     requests = [];
   });
   after((done) => {
@@ -40,25 +40,25 @@ describe('the command line', () => {
   const UNAVAILABLE = [503, '{"error": "Redis is unavailable.", "code": "unavailable", "status": 503}'] as const;
 
   it('repeats requests that are safe to repeat while the service is unavailable, with the same idempotency key', async () => {
-    answers = [[...UNAVAILABLE], [...UNAVAILABLE]];
+    responses = [[...UNAVAILABLE], [...UNAVAILABLE]];
     expect((await cliOk(['events', 'list', '--json', '--url', url])).json).to.deep.equal([]);
     expect(requests).to.have.lengthOf(3);
     requests = [];
-    answers = [[...UNAVAILABLE], [201, '{"data": {"name": "staging"}}']];
+    responses = [[...UNAVAILABLE], [201, '{"data": {"name": "staging"}}']];
     await cliOk(['environments', 'create', 'staging', '--url', url, '--api-key', 'secret']);
     expect(requests.map(({ authorization }) => authorization)).to.deep.equal(['Bearer secret', 'Bearer secret']);
     expect(requests[0]?.idempotencyKey).to.be.a('string').and.equal(requests[1]?.idempotencyKey);
   });
 
   it('does not repeat other changes, and exits with 5', async () => {
-    answers = [[...UNAVAILABLE]];
+    responses = [[...UNAVAILABLE]];
     const { exitCode, stderr } = await cli(['runs', 'cancel', '01X', '--url', url]);
     expect([exitCode, requests.length]).to.deep.equal([5, 1]);
     expect(stderr).to.equal('Error: Redis is unavailable. (unavailable)\n');
   });
 
   it('says when another server responds, and follows no redirect', async () => {
-    answers = [
+    responses = [
       [200, '<html>'],
       [302, '', { location: 'https://elsewhere.example' }],
     ];
@@ -86,7 +86,7 @@ describe('the command line', () => {
     writeFileSync(join(clone, 'order.json'), '{"total": 120}');
     const script =
       'set -o pipefail; scripts/tidegate completion bash | head -n 1; cd scripts; ./tidegate send a/b --data @../order.json';
-    answers = [[200, '{"ids": ["01A"]}']];
+    responses = [[200, '{"ids": ["01A"]}']];
     const { stdout, stderr } = await run('bash', ['-c', script], {
       cwd: clone,
       env: { ...process.env, TIDEGATE_URL: url },

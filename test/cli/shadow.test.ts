@@ -166,7 +166,7 @@ describe('tidegate shadow', () => {
       data: { total: 20 },
       received_at: now,
     }));
-    const answer = ({ pathname, searchParams }: URL) => {
+    const dataFor = ({ pathname, searchParams }: URL) => {
       if (pathname.endsWith('/runs')) return [{ function_id: uuid }];
       if (pathname === '/v1/apps/shop/functions') return [{ ID: uuid, Slug: 'shop-paid' }];
       const from = events.findIndex(({ internal_id }) => internal_id === searchParams.get('cursor')) + 1;
@@ -174,7 +174,7 @@ describe('tidegate shadow', () => {
     };
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer(new URL(request.url ?? '', 'http://there'))));
+      response.end(JSON.stringify(dataFor(new URL(request.url ?? '', 'http://there'))));
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

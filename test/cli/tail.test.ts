@@ -93,7 +93,7 @@ describe('tidegate tail', () => {
     expect(event).to.include({ kind: 'event', name: 'order/paid', source: 'event-key' });
   });
 
-  it('exits with 4 without a key, and with 5 when no service answers', async () => {
+  it('exits with 4 without a key, and with 5 when no service responds', async () => {
     expect((await cli(['tail'], { service, env: { TIDEGATE_API_KEY: '' } })).exitCode).to.equal(4);
     expect((await cli(['tail', '--url', 'http://127.0.0.1:9'])).exitCode).to.equal(5);
   });

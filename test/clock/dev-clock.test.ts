@@ -344,9 +344,9 @@ describe('The clock of dev mode', () => {
   after(() => service?.stop());
 
   async function move(body: object): Promise<Moved> {
-    const answer = await service.post('/v1/dev/clock', body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body.data;
+    const response = await service.post('/v1/dev/clock', body);
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    return response.body.data;
   }
 
   async function run({ functions, check }: Case, sdk: (typeof SDK_ADAPTERS)[number], app: string): Promise<void> {
@@ -440,8 +440,8 @@ describe('The clock of dev mode', () => {
     const { port } = web;
     await until(
       async () => {
-        const answer = await fetch(`http://127.0.0.1:${port}/v1/dev/clock`);
-        const { data } = (await answer.json()) as { data?: { now: string } };
+        const response = await fetch(`http://127.0.0.1:${port}/v1/dev/clock`);
+        const { data } = (await response.json()) as { data?: { now: string } };
         return data && Date.parse(data.now) >= before;
       },
       { describe: 'the new process has the time of the others' },
@@ -480,9 +480,9 @@ describe('The clock of dev mode', () => {
   ];
   for (const { title, body, says } of REFUSED) {
     it(`refuses ${title}`, async () => {
-      const answer = await service.post('/v1/dev/clock', body());
-      expect([answer.status, answer.body.code]).to.deep.equal([400, 'input_invalid']);
-      expect(answer.body.error).to.match(says);
+      const response = await service.post('/v1/dev/clock', body());
+      expect([response.status, response.body.code]).to.deep.equal([400, 'input_invalid']);
+      expect(response.body.error).to.match(says);
     });
   }
 

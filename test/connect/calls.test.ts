@@ -52,8 +52,8 @@ describe('A call over a connection', () => {
   const runOf = async (eventId: string) => (await service.get(`/v1/events/${eventId}/runs`)).body.data[0];
 
   async function ended(eventId: string) {
-    const answer = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
-    return answer.body.data[0];
+    const response = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
+    return response.body.data[0];
   }
 
   for (const [name, format] of [
@@ -118,9 +118,9 @@ describe('A call over a connection', () => {
       const checkpointId = String(++sent);
       const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
       instance.send(KIND.workerCheckpoint, Checkpoint, { checkpointId, runId, body: bytes });
-      const answer = (await instance.frame(KIND.workerCheckpointAck)).read(CheckpointAck);
-      expect(answer.checkpointId).to.equal(checkpointId);
-      return [answer.status, answer.code];
+      const response = (await instance.frame(KIND.workerCheckpointAck)).read(CheckpointAck);
+      expect(response.checkpointId).to.equal(checkpointId);
+      return [response.status, response.code];
     };
     const { qi_id } = ctx;
     const foreign = Buffer.from(JSON.stringify(['other', 0, 1])).toString('base64url');

@@ -62,8 +62,8 @@ describe('The TypeScript client over a connection', () => {
   }
 
   async function ended(eventId: string) {
-    const answer = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
-    return answer.body.data[0];
+    const response = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
+    return response.body.data[0];
   }
 
   const reaches = (states: ConnectionState[], ...expected: ConnectionState[]) =>

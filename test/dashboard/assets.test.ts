@@ -142,8 +142,8 @@ function plainGet(url: string, encoding: string): Promise<{ status: number; head
   const { hostname, port } = new URL(url);
   const path = url.slice(`http://${hostname}:${port}`.length);
   return new Promise((resolve, reject) => {
-    get({ hostname, port, path, headers: { 'accept-encoding': encoding } }, (answer) => {
-      answer.resume().on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers }));
+    get({ hostname, port, path, headers: { 'accept-encoding': encoding } }, (response) => {
+      response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }));
     }).on('error', reject);
   });
 }

@@ -75,7 +75,7 @@ async function registerShop(service: Service, host: AppHost): Promise<void> {
 /** The fingerprint of the error group of the function's runs. */
 async function fingerprintOf(service: Service, functionId: string): Promise<string> {
   const path = `/v1/errors?function_id=${functionId}`;
-  const { body } = await service.waitFor(path, (answer) => answer.body.data?.length > 0);
+  const { body } = await service.waitFor(path, (response) => response.body.data?.length > 0);
   return body.data[0].fingerprint;
 }
 

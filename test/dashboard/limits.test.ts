@@ -13,15 +13,15 @@ describe('Limits in the dashboard', () => {
   let service: Service;
   let host: AppHost;
   let runs: string[];
-  let answer: () => void;
+  let respond: () => void;
   before(async () => {
     service = await startService();
     host = await startAppHost();
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
+    const mayRespond = new Promise<void>((resolve) => {
+      respond = resolve;
     });
     host.on('pay', async () => {
-      await answered;
+      await mayRespond;
       return {};
     });
     const triggers = [{ event: 'order/paid' }];
@@ -49,7 +49,7 @@ describe('Limits in the dashboard', () => {
     await host.nextCall('pay');
   });
   after(async () => {
-    answer();
+    respond();
     await host.close();
     await service.stop();
   });
@@ -57,7 +57,7 @@ describe('Limits in the dashboard', () => {
   async function runOf(event: object): Promise<string> {
     const { body } = await service.post(service.eventPath, event);
     const path = `/v1/events/${body.ids[0]}/runs`;
-    const found = await service.waitFor(path, (answer) => answer.body.data?.length === 1);
+    const found = await service.waitFor(path, (response) => response.body.data?.length === 1);
     return found.body.data[0].run_id;
   }
 
@@ -147,7 +147,7 @@ describe('Limits in the dashboard', () => {
         await backlog.getByRole('cell', { name: '2', exact: true }).waitFor();
         expect(await overflow(page)).to.equal(0);
         expect(await violationsInSchemes(page)).to.deep.equal([]);
-        answer();
+        respond();
         await page.getByText('No calls wait').waitFor();
         await limits.getByText('0 of 4').waitFor();
       },

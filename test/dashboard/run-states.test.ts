@@ -71,7 +71,7 @@ describe('States of runs in the dashboard', () => {
   async function start(id: string, data: object, state: string): Promise<string> {
     const { body } = await service.post(service.eventPath, { name: `shop/${id}`, data });
     const path = `/v1/events/${body.ids[0]}/runs`;
-    const found = await service.waitFor(path, (answer) => answer.body.data?.[0]?.state.kind === state);
+    const found = await service.waitFor(path, (response) => response.body.data?.[0]?.state.kind === state);
     return found.body.data[0].run_id;
   }
   const rowOf = (page: Page, run: string) =>

@@ -18,16 +18,16 @@ describe('The frame of the dashboard', () => {
 
   it('the first load is below 250 kB and excludes the editor, the charts and the command palette', () =>
     withPage(async (page) => {
-      const answers: Response[] = [];
-      page.on('response', (answer) => {
+      const responses: Response[] = [];
+      page.on('response', (response) => {
         // It does not end.
-        if (!answer.url().endsWith('/v1/stream')) answers.push(answer);
+        if (!response.url().endsWith('/v1/stream')) responses.push(response);
       });
       await open(page, `${service.url}/users`);
-      const sizes = await Promise.all(answers.map(sizeOf));
+      const sizes = await Promise.all(responses.map(sizeOf));
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
       expect(bytes).to.be.within(1_000, FIRST_LOAD_BYTES);
-      const names = answers.map((answer) => new URL(answer.url()).pathname);
+      const names = responses.map((response) => new URL(response.url()).pathname);
       expect(names.filter((name) => /code-mirror|uplot|command-palette/i.test(name))).to.deep.equal([]);
     }));
 
@@ -141,7 +141,7 @@ function menu(page: Page, name: string) {
 }
 
 /** Compressed, with headers. */
-async function sizeOf(answer: Response): Promise<number> {
-  const { responseBodySize, responseHeadersSize } = await answer.request().sizes();
+async function sizeOf(response: Response): Promise<number> {
+  const { responseBodySize, responseHeadersSize } = await response.request().sizes();
   return responseBodySize + responseHeadersSize;
 }

@@ -107,7 +107,7 @@ describe('Sign-in in the dashboard', () => {
         await settled(page);
         let redirects = 0;
         let refused = 0;
-        const secondRefusal = page.waitForResponse((answer) => answer.status() === 401 && ++refused === 2);
+        const secondRefusal = page.waitForResponse((response) => response.status() === 401 && ++refused === 2);
         await page.route('**/sign-in?next=*', async (route) => {
           redirects += 1;
           await secondRefusal;

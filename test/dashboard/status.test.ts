@@ -48,8 +48,8 @@ describe('The status of the service in the dashboard', () => {
         await signIn(page, ADMIN);
         await settled(page);
         await redis.stop();
-        const answer = await page.goto(`${service.url}/environments`);
-        expect(answer?.status()).to.equal(503);
+        const response = await page.goto(`${service.url}/environments`);
+        expect(response?.status()).to.equal(503);
         await strip(page).getByText('Store unreachable.').waitFor();
         await redis.start();
         await page.getByRole('cell', { name: 'production' }).first().waitFor();
@@ -101,8 +101,8 @@ describe('Unknown paths', () => {
   it('return a 404 page to a browser and JSON to a program', () =>
     withPage(
       async (page) => {
-        const answer = await page.goto(`${service.url}/nope`);
-        expect(answer?.status()).to.equal(404);
+        const response = await page.goto(`${service.url}/nope`);
+        expect(response?.status()).to.equal(404);
         await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
         await page.getByRole('link', { name: 'Go to the overview' }).click();
         await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();

@@ -123,8 +123,8 @@ describe('Providers of webhooks in the dashboard', () => {
       await page.getByRole('button', { name: 'Create', exact: true }).click();
       await page.getByText('Waiting for the first request…').waitFor();
       const query = 'hub.mode=subscribe&hub.verify_token=own-token&hub.challenge=42';
-      const answer = await send(await urlOf(page), { method: 'GET', headers: {}, query, body: '' });
-      expect(answer).to.deep.equal({ status: 200, body: 42 });
+      const response = await send(await urlOf(page), { method: 'GET', headers: {}, query, body: '' });
+      expect(response).to.deep.equal({ status: 200, body: 42 });
       await page.getByText('The service answered the provider’s handshake').waitFor();
       await page.getByRole('link', { name: 'Requests', exact: true }).click();
       await page.getByRole('button', { name: 'Handshake' }).click();
@@ -139,8 +139,8 @@ describe('Providers of webhooks in the dashboard', () => {
       }`;
       const { id, url } = await make(service, '/v1/webhooks', { name: 'Items', transform });
       await open(page, `${service.url}/webhooks/${id}?tab=requests`);
-      const answer = await send(url, { headers: {}, body: '{"items": [{"n": 1}, {"n": 2}]}' });
-      expect(answer.status).to.equal(202);
+      const response = await send(url, { headers: {}, body: '{"items": [{"n": 1}, {"n": 2}]}' });
+      expect(response.status).to.equal(202);
       const row = page.getByRole('row').filter({ hasText: 'shop/item' });
       await row.getByText('and 1 more').waitFor();
       await row.getByRole('link', { name: 'shop/item' }).click();
@@ -193,22 +193,22 @@ describe('Providers of webhooks in the dashboard', () => {
         await page.getByLabel('Restricted key').fill(FAKE_KEY);
         await page.getByRole('button', { name: 'Save reconciliation' }).click();
         await page.getByText('Reconciliation saved').waitFor();
-        const answer = page.getByRole('region', { name: 'Completeness' });
-        await answer.getByText('Requests of the last minute').waitFor();
+        const completeness = page.getByRole('region', { name: 'Completeness' });
+        await completeness.getByText('Requests of the last minute').waitFor();
         await service.post(`/v1/webhooks/${id}/reconcile`, { since: new Date(at - 60_000).toISOString() });
         await service.waitFor(
           `/v1/webhooks/${id}/completeness`,
           ({ body }) => body.data.missing === 1 && !body.data.is_running,
         );
         await page.reload();
-        await answer.getByText('2 sent, 1 came, 0 recovered, 1 missing').waitFor();
-        await answer.getByRole('list', { name: 'Missing requests' }).getByText('Transform failed').waitFor();
+        await completeness.getByText('2 sent, 1 came, 0 recovered, 1 missing').waitFor();
+        await completeness.getByRole('list', { name: 'Missing requests' }).getByText('Transform failed').waitFor();
         await service.request('PATCH', `/v1/webhooks/${id}`, {
           transform: 'function transform() { return { name: "a/c", data: {} }; }',
         });
-        await answer.getByRole('button', { name: 'Reconcile' }).click();
-        await answer.getByText('2 sent, 1 came, 1 recovered, 0 missing').waitFor();
-        await answer.getByText('complete', { exact: true }).waitFor();
+        await completeness.getByRole('button', { name: 'Reconcile' }).click();
+        await completeness.getByText('2 sent, 1 came, 1 recovered, 0 missing').waitFor();
+        await completeness.getByText('complete', { exact: true }).waitFor();
         expect(await page.content()).not.to.include(FAKE_KEY);
       } finally {
         await fake.close();

@@ -67,8 +67,8 @@ describe('From a new webhook to a re-run in the dashboard', () => {
   it('event list: shows the event of a webhook request without a reload', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events`);
-      const answer = await request('POST', address, { body: PUSH, headers: HEADERS });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      const response = await request('POST', address, { body: PUSH, headers: HEADERS });
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
       const row = page.getByRole('row').filter({ hasText: 'github/push' });
       await row.waitFor();
       await row.getByRole('link', { name: /Running|Queued/ }).click();

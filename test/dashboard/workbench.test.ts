@@ -21,9 +21,14 @@ describe('The workbench: samples of providers', () => {
       const provider: ProviderDetails = (await service.get(`/v1/providers/${id}`)).body.data;
       const { body, headers, query } = sampleOfProvider(provider);
       const { transform } = provider;
-      const answer = await service.post('/v1/transforms/test', { transform, body, headers, query: parseQuery(query) });
-      expect(answer.status, `${id}: ${JSON.stringify(answer.body)}`).to.equal(200);
-      const { event } = answer.body.data;
+      const response = await service.post('/v1/transforms/test', {
+        transform,
+        body,
+        headers,
+        query: parseQuery(query),
+      });
+      expect(response.status, `${id}: ${JSON.stringify(response.body)}`).to.equal(200);
+      const { event } = response.body.data;
       expect(event.name, id).to.equal(provider.sample.event_name);
       expect(Object.keys(event.data), id).to.not.be.empty;
       expect(JSON.stringify([event.name, event.id ?? '']), id).to.not.match(/undefined|null/);

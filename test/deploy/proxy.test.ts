@@ -47,7 +47,7 @@ describe('deploy/nginx.conf', () => {
         ({ ok }) => ok,
         () => false,
       );
-    await until(isUp, { describe: () => `nginx answers: ${readFileSync(join(folder, 'error.log'), 'utf8')}` });
+    await until(isUp, { describe: () => `nginx responds: ${readFileSync(join(folder, 'error.log'), 'utf8')}` });
   });
   after(async () => {
     if (nginx) {

@@ -1,4 +1,4 @@
-/** Examples of the pages in docs/: blocks of code, and what a request in one of them is answered. */
+/** Examples of the pages in docs/: blocks of code, and the response to a request in one of them. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';

@@ -35,9 +35,9 @@ describe('The errors of a registration in docs/protocol.md', () => {
     ];
     const seen: string[] = [];
     const register = async (headers: Record<string, string>, body: object) => {
-      const answer = await service.post('/fn/register', body, headers);
-      seen.push(`${answer.status} ${answer.body.code}`);
-      return answer.body;
+      const response = await service.post('/fn/register', body, headers);
+      seen.push(`${response.status} ${response.body.code}`);
+      return response.body;
     };
     for (const [code, headers, body] of faults) {
       expect((await register(headers, body)).code).to.equal(code);

@@ -33,9 +33,9 @@ describe('The request life cycle in docs/', () => {
   after(() => service?.stop());
 
   const api = async (method: string, path: string, body: object = {}) => {
-    const answer = await service.request(method, `/v1${path}`, body, service.apiHeaders);
-    expect(answer.status, JSON.stringify(answer.body)).to.be.within(200, 299);
-    return answer.body.data;
+    const response = await service.request(method, `/v1${path}`, body, service.apiHeaders);
+    expect(response.status, JSON.stringify(response.body)).to.be.within(200, 299);
+    return response.body.data;
   };
 
   /** Sends a request with all faults, then without the first, and so on: each response is the error of the first that is left. */

@@ -31,15 +31,14 @@ describe('Requests in docs/', () => {
         if (info !== 'sh') continue;
         const [title = ''] = code.replace(/\s+/g, ' ').split(' -H');
         it(`gets the response that the page shows to ${title.trim()}`, async () => {
-          const answered = await until(
+          const { status, body } = await until(
             async () => {
-              const answer = await runCurl(code, service.url, variables);
+              const response = await runCurl(code, service.url, variables);
               // A request enters the log after its response.
-              return answer.body.data?.length !== 0 && answer;
+              return response.body.data?.length !== 0 && response;
             },
             { describe: () => `the list that ${title} asks for has something in it` },
           );
-          const { status, body } = answered;
           remember(body, variables);
           const [, shownStatus, part] = /^json (\d{3})( part)?$/.exec(blocks[i + 1]?.info ?? '') ?? [];
           expect(status, JSON.stringify(body)).to.equal(Number(shownStatus ?? 200));

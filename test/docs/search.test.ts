@@ -34,10 +34,10 @@ describe('docs/search.md', () => {
   }
 
   it('shows the response to an invalid condition', async () => {
-    const [, wrong, answer] = blocksOf(PAGE);
+    const [, wrong, response] = blocksOf(PAGE);
     const { status, body } = await runCurl(wrong?.code ?? '', service.url, {});
     expect(status).to.equal(400);
-    expectLike(body, JSON.parse(answer?.code ?? ''), service.url);
+    expectLike(body, JSON.parse(response?.code ?? ''), service.url);
   });
 
   it('names every variable and every limit', () => {

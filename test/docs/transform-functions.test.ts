@@ -41,8 +41,8 @@ describe('Functions of a transform in docs/transforms.md', () => {
   it('include an example of a response that works', async () => {
     const transform = blocksOf(pageOf('transforms.md')).find(({ info }) => info === 'js answer')?.code;
     const { url } = (await service.post('/v1/webhooks', { name: 'answers', transform })).body.data;
-    const answer = await request('POST', url, { body: { orders: [{ n: 1 }, { n: 2 }] } });
-    expect([answer.status, answer.body]).to.deep.equal([202, { ok: true }]);
-    expect(answer.headers.get('x-received')).to.equal('2');
+    const response = await request('POST', url, { body: { orders: [{ n: 1 }, { n: 2 }] } });
+    expect([response.status, response.body]).to.deep.equal([202, { ok: true }]);
+    expect(response.headers.get('x-received')).to.equal('2');
   });
 });

@@ -12,7 +12,7 @@ const GUEST: Caller = { kind: 'user', role: 'none', roles: { 'roles-named': 'rea
 const MEMBER: Caller = { kind: 'user', role: 'member', roles: { production: 'none' } };
 
 describe('Responses to callers with roles, in scripts/fuzz', () => {
-  const answer = (status: number, body: object | string = {}): Response => ({
+  const responseWith = (status: number, body: object | string = {}): Response => ({
     status,
     headers: {},
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -28,37 +28,39 @@ describe('Responses to callers with roles, in scripts/fuzz', () => {
     const one: AskedCase = { kind: 'http', area: '', method, target, headers, caller };
     return (await checkAccess(one, response, NAMES, async () => absent))?.text;
   };
-  const denied = (env: string) => answer(403, { error: `the environment "${env}"` });
+  const denied = (env: string) => responseWith(403, { error: `the environment "${env}"` });
 
   it('are findings: success without the access that the rule demands', async () => {
-    expect(await check(GUEST, 'GET /v1/events production', answer(200))).to.include('the rule gives none access');
-    expect(await check(MEMBER, 'GET /v1/events', answer(200))).to.include('the rule gives none access');
-    expect(await check(GUEST, 'POST /v1/webhooks/{{webhook-of:roles-named}}/pause', answer(200))).to.include(
+    expect(await check(GUEST, 'GET /v1/events production', responseWith(200))).to.include('the rule gives none access');
+    expect(await check(MEMBER, 'GET /v1/events', responseWith(200))).to.include('the rule gives none access');
+    expect(await check(GUEST, 'POST /v1/webhooks/{{webhook-of:roles-named}}/pause', responseWith(200))).to.include(
       'needed write',
     );
-    expect(await check(GUEST, 'GET /v1/users', answer(200))).to.include('needed admin');
-    expect(await check(GUEST, 'GET /v1/events', answer(200))).to.equal(undefined);
-    expect(await check(GUEST, 'GET /v1/webhooks/{{webhook-of:roles-named}}', answer(200))).to.equal(undefined);
-    expect(await check(MEMBER, 'GET /v1/events roles-branch', answer(200))).to.equal(undefined);
+    expect(await check(GUEST, 'GET /v1/users', responseWith(200))).to.include('needed admin');
+    expect(await check(GUEST, 'GET /v1/events', responseWith(200))).to.equal(undefined);
+    expect(await check(GUEST, 'GET /v1/webhooks/{{webhook-of:roles-named}}', responseWith(200))).to.equal(undefined);
+    expect(await check(MEMBER, 'GET /v1/events roles-branch', responseWith(200))).to.equal(undefined);
   });
 
   it('are findings: what belongs to a hidden environment', async () => {
-    const list = answer(200, { data: [{ name: markOf('production') }] });
+    const list = responseWith(200, { data: [{ name: markOf('production') }] });
     expect(await check(GUEST, 'GET /v1/webhooks', list)).to.include('belongs to the hidden "production"');
     expect(await check({ kind: 'key', access: 'read' }, 'GET /v1/webhooks', list)).to.equal(undefined);
   });
 
   it('are findings: what tells a hidden object or environment from one that does not exist', async () => {
     const hidden = 'GET /v1/webhooks/{{webhook-of:production}}';
-    const missing = (id: string) => answer(404, { code: 'not_found', error: `no webhook ${id}`, request_id: id });
-    expect(await check(GUEST, hidden, answer(403), missing('01ARZ3NDEKTSV4RRFFQ69G5FAV'))).to.include('does not exist');
+    const missing = (id: string) => responseWith(404, { code: 'not_found', error: `no webhook ${id}`, request_id: id });
+    expect(await check(GUEST, hidden, responseWith(403), missing('01ARZ3NDEKTSV4RRFFQ69G5FAV'))).to.include(
+      'does not exist',
+    );
     expect(
       await check(GUEST, hidden, missing(NAMES['webhook-of:production']), missing('01ARZ3NDEKTSV4RRFFQ69G5FAV')),
     ).to.equal(undefined);
     expect(await check(GUEST, 'GET /v1/runs production', denied('production'), denied('roles-absent'))).to.equal(
       undefined,
     );
-    expect(await check(GUEST, 'GET /v1/runs production', answer(404), denied('roles-absent'))).to.include(
+    expect(await check(GUEST, 'GET /v1/runs production', responseWith(404), denied('roles-absent'))).to.include(
       'does not exist',
     );
   });

@@ -160,8 +160,8 @@ describe('Access to Bull Board', () => {
       ['{"concurrency": 5', 400, 'body_not_json'],
       [JSON.stringify({ text: 'x'.repeat(2_000_000) }), 413, 'body_too_large'],
     ] as const) {
-      const answer = await put(body);
-      expect([answer.status, answer.body.code]).to.deep.equal([status, code]);
+      const response = await put(body);
+      expect([response.status, response.body.code]).to.deep.equal([status, code]);
     }
   });
 

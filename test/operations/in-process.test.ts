@@ -37,11 +37,11 @@ describe('Web and worker without processes of their own', () => {
     await until(async () => (await countOf(one.url)) === 1, { describe: 'the worker has stored the event' });
     expect([sent.status, await countOf(other.url)]).to.deep.equal([200, 0]);
     await Promise.all([one.close(), other.close()]);
-    const answered = await request('GET', `${one.url}/livez`, {}).then(
+    const responds = await request('GET', `${one.url}/livez`, {}).then(
       () => true,
       () => false,
     );
-    expect(answered).to.equal(false);
+    expect(responds).to.equal(false);
   });
 
   it('report what prevents the start, and leave nothing open', async () => {

@@ -76,11 +76,11 @@ async function oneClientEach(web: ServiceProcess): Promise<Client[]> {
 /** A request that a process has begun to read, on a connection of its own. */
 class HeldRequest {
   readonly #request: ClientRequest;
-  readonly answer: Promise<IncomingMessage>;
+  readonly response: Promise<IncomingMessage>;
 
-  private constructor(sent: ClientRequest, answer: Promise<IncomingMessage>) {
+  private constructor(sent: ClientRequest, response: Promise<IncomingMessage>) {
     this.#request = sent;
-    this.answer = answer;
+    this.response = response;
   }
 
   static async start(port: number, path: string): Promise<HeldRequest> {
@@ -90,18 +90,18 @@ class HeldRequest {
       expect: '100-continue',
     };
     const sent = request({ agent: false, host: '127.0.0.1', port, path, method: 'POST', headers });
-    const answer = once(sent, 'response').then(([response]: IncomingMessage[]) =>
+    const response = once(sent, 'response').then(([response]: IncomingMessage[]) =>
       (response as IncomingMessage).resume(),
     );
-    answer.catch(() => {});
+    response.catch(() => {});
     sent.flushHeaders();
     await once(sent, 'continue');
-    return new HeldRequest(sent, answer);
+    return new HeldRequest(sent, response);
   }
 
   async finish(): Promise<number | undefined> {
     this.#request.end(EVENT);
-    return (await this.answer).statusCode;
+    return (await this.response).statusCode;
   }
 }
 
@@ -142,7 +142,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       const web = await start({ LOG_LEVEL: 'info' });
       const clients = await oneClientEach(web);
       let isOver = false;
-      const answered = clients.map(() => 0);
+      const succeeded = clients.map(() => 0);
       const failed = clients.map(() => 0);
       const sending = clients.map(async (client, index) => {
         while (!isOver) {
@@ -150,22 +150,22 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
             ({ statusCode }) => statusCode,
             () => undefined,
           );
-          const counts = status === 200 ? answered : failed;
+          const counts = status === 200 ? succeeded : failed;
           counts[index] = (counts[index] ?? 0) + 1;
         }
         client.close();
       });
-      const allAnswered = () => {
-        const enough = answered.map((count) => count + 20);
-        const check = () => answered.every((count, i) => count > (enough[i] as number));
-        return until(check, { describe: 'every client gets answers' });
+      const allSucceed = () => {
+        const enough = succeeded.map((count) => count + 20);
+        const check = () => succeeded.every((count, i) => count > (enough[i] as number));
+        return until(check, { describe: 'every client gets responses' });
       };
-      await allAnswered();
+      await allSucceed();
       const before = childrenOf(web.pid);
       process.kill(before.find(({ command }) => /web\.[jt]s 2$/.test(command))?.pid as number, 'SIGKILL');
       const readyAgain = () => linesOf(web).filter(({ msg, process }) => msg === 'ready' && process === 2).length === 2;
       await until(readyAgain, { describe: 'another process replaces it' });
-      await allAnswered();
+      await allSucceed();
       isOver = true;
       await Promise.all(sending);
       expect(failed[0], 'of the connection to the other process').to.equal(0);
@@ -244,7 +244,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       expect(web.running()).to.equal(true);
       process.kill(web.pid, 'SIGTERM');
       await until(() => !web.running(), { describe: 'it has ended' });
-      await Promise.allSettled(held.map(({ answer }) => answer));
+      await Promise.allSettled(held.map(({ response }) => response));
       await until(() => children.every(({ pid }) => !isAlive(pid)), { describe: 'its processes have ended' });
       service.webs.length = 0;
     });

@@ -41,7 +41,7 @@ describe('A rolling restart of several processes in one container (SIGUSR2 to th
 
   afterEach(() => service.stop());
 
-  it('of web refuses and resets no connection, and /readyz answers 200 throughout', async () => {
+  it('of web refuses and resets no connection, and /readyz responds with 200 throughout', async () => {
     const web = await start();
     const port = web.port as number;
     const load = new Load(port, service.eventPath);

@@ -17,9 +17,12 @@ class KeepAliveClient {
   send(port: number | undefined, path: string, body = EVENT): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json' };
-      const sent = request({ agent: this.#agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
-        answer.resume().on('end', () => resolve(answer));
-      });
+      const sent = request(
+        { agent: this.#agent, host: '127.0.0.1', port, path, method: 'POST', headers },
+        (response) => {
+          response.resume().on('end', () => resolve(response));
+        },
+      );
       sent.on('error', reject);
       sent.end(body);
     });
@@ -40,7 +43,7 @@ describe('shutdown', () => {
       service = await startService({ processes: true, webs: 2, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '3' } });
       const path = service.eventPath;
       const failures: string[] = [];
-      let answered = 0;
+      let succeeded = 0;
       let isOver = false;
       /** Like a load balancer, it sends requests to the processes that are ready. */
       let ready = service.webs.map(({ port }) => port as number);
@@ -65,7 +68,7 @@ describe('shutdown', () => {
           const { statusCode } = await connection
             .send(port, path)
             .catch(({ message }: Error) => ({ statusCode: message }));
-          if (statusCode === 200) answered++;
+          if (statusCode === 200) succeeded++;
           else failures.push(`${statusCode} at ${port}`);
         }
         for (const connection of connections.values()) connection.close();
@@ -74,20 +77,20 @@ describe('shutdown', () => {
       const clients = Array.from({ length: 8 }, (_, index) => client(index));
       const [first, second] = service.webs as [ServiceProcess, ServiceProcess];
       for (const old of [first, second]) {
-        const enough = answered + 100;
-        await until(() => answered > enough, { describe: 'requests are on their way' });
+        const enough = succeeded + 100;
+        await until(() => succeeded > enough, { describe: 'requests are on their way' });
         await old.stop();
         service.webs.splice(service.webs.indexOf(old), 1);
         await service.startWeb();
       }
-      const enough = answered + 100;
-      await until(() => answered > enough, { describe: 'the new processes answer' });
+      const enough = succeeded + 100;
+      await until(() => succeeded > enough, { describe: 'the new processes respond' });
       isOver = true;
       await Promise.all([...clients, balancing]);
       expect(failures).to.deep.equal([]);
     });
 
-    it('after SIGTERM /readyz answers 503, and requests get responses with connection: close', async () => {
+    it('after SIGTERM /readyz responds with 503, and requests get responses with connection: close', async () => {
       service = await startService({ processes: true, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '1' } });
       const [web] = service.webs as [ServiceProcess];
       const kept = new KeepAliveClient();

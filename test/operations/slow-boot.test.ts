@@ -27,7 +27,7 @@ describe('A web process that starts while Redis is slow', () => {
   const ready = async () => (await (service as Service).get('/readyz')).status;
 
   it('accepts events as soon as Redis is fast again, without a restart', async () => {
-    // The connections wait for the first answers to INFO; later ones are slow.
+    // The connections wait for the first replies to INFO; later ones are slow.
     let infos = 0;
     proxy.delay((reply) => (reply.includes('redis_version:') && ++infos > 2 ? SLOW_MS : 0));
     service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
@@ -38,7 +38,7 @@ describe('A web process that starts while Redis is slow', () => {
     await until(async () => (await ready()) === 200, { describe: 'it is ready' });
   });
 
-  it('is not ready, and answers 503 to senders, until Redis answers in time', async () => {
+  it('is not ready, and responds with 503 to senders, until Redis replies in time', async () => {
     proxy.delay(() => SLOW_MS);
     service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
     expect([await ready(), (await send()).status]).to.deep.equal([503, 503]);

@@ -38,10 +38,10 @@ import { durationMs, momentMs } from '../../src/model/values/duration.ts';
 import { isShallow, parseExact } from '../../src/model/values/json.ts';
 import { extractSpan } from '../../src/tracing/carrier.ts';
 import { FUNCTION_LIMITS } from '../support/function-limits.ts';
-import { signedAnswers } from './answers.ts';
 import { type Attack, fill, json, multiparts, numbered, queries, runs } from './attacks.ts';
 import { contextWith } from './context.ts';
 import { expressions } from './expressions.ts';
+import { signedResponses } from './responses.ts';
 import { bodiesOf, fieldsOf, ROUTES } from './routes.ts';
 import { verifyForm, verifyItems, verifyJwt, verifySignatures } from './signatures.ts';
 
@@ -68,11 +68,11 @@ export interface Parser {
   parse(text: any): unknown;
 }
 
-/** `scripts/test --all` has the largest answers, the others a quarter with a quarter of the budget. */
-const ANSWER_PARTS = process.env.TEST_ALL ? 1 : 4;
-const ANSWER_BYTES = RESPONSE_MAX_BYTES / ANSWER_PARTS;
-const ANSWERS = {
-  budgetMs: 800 / ANSWER_PARTS,
+/** `scripts/test --all` has the largest responses, the others a quarter with a quarter of the budget. */
+const RESPONSE_PARTS = process.env.TEST_ALL ? 1 : 4;
+const RESPONSE_BYTES = RESPONSE_MAX_BYTES / RESPONSE_PARTS;
+const RESPONSES = {
+  budgetMs: 800 / RESPONSE_PARTS,
   reason: "an app's own response, of which V8's parser takes most: it keeps a worker from its other calls for so long",
 };
 const QUOTAS = {
@@ -351,16 +351,16 @@ export const PARSERS: readonly Parser[] = [
     { name: "an app's error", status: 500 },
   ].flatMap(({ name, status }): Parser[] => {
     const parse = (text: string) => interpretResponse({ status, headers: SDK, body: text }, 0);
-    const attacks = (bytes: number) => [...json(bytes), ...signedAnswers(bytes)];
+    const attacks = (bytes: number) => [...json(bytes), ...signedResponses(bytes)];
     return [
       { name, bytes: EVENT_BYTES, attacks: attacks(EVENT_BYTES), parse },
-      { name, bytes: ANSWER_BYTES, larger: ANSWERS, attacks: attacks(ANSWER_BYTES), parse },
+      { name, bytes: RESPONSE_BYTES, larger: RESPONSES, attacks: attacks(RESPONSE_BYTES), parse },
     ];
   }),
   {
     name: 'operations',
     bytes: RESPONSE_MAX_BYTES,
-    attacks: signedAnswers(RESPONSE_MAX_BYTES),
+    attacks: signedResponses(RESPONSE_MAX_BYTES),
     prepare: JSON.parse,
     parse: parseOps,
   },

@@ -64,7 +64,7 @@ describe('Realtime under attack', () => {
       const subscriber = await follow(signed('staging', soon()));
       const body = new TransformStream<Uint8Array, Uint8Array>();
       const writer = body.writable.getWriter();
-      const answer = fetch(`${service.url}/v1/realtime/publish?channel=c&topic=t`, {
+      const published = fetch(`${service.url}/v1/realtime/publish?channel=c&topic=t`, {
         method: 'POST',
         headers: { 'content-type': 'text/stream', authorization, 'x-service-env': 'staging' },
         body: body.readable,
@@ -77,7 +77,7 @@ describe('Realtime under attack', () => {
       await writer.write(written);
       await subscriber.next(({ kind }) => kind === 'chunk');
       await rotate();
-      const response = await answer;
+      const response = await published;
       const { code } = (await response.json()) as { code: string };
       expect([response.status, code]).to.deep.equal([401, 'credentials_invalid']);
       await subscriber.next(({ kind }) => kind === 'datastream-end');
@@ -225,8 +225,8 @@ describe('Realtime under attack', () => {
 
   it('a flood of messages is rejected for a moment, without affecting other environments', async () => {
     const large = 'x'.repeat(300_000);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => publish('channel=flood&topic=t', large)));
-    const refused = answers.filter(({ status }) => status === 429);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => publish('channel=flood&topic=t', large)));
+    const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).to.be.above(0);
     expect(refused[0]?.body.code).to.equal('rate_exceeded');
     expect(Number(refused[0]?.headers.get('retry-after'))).to.be.at.least(1);
@@ -290,15 +290,15 @@ describe('Realtime under attack', () => {
   });
 
   it('a request for a WebSocket at another path, or for another upgrade, gets an ordinary response', async () => {
-    const answer = async (path: string, upgrade: string) => {
+    const statusLineOf = async (path: string, upgrade: string) => {
       const socket = await rawRequest(service.url, path, upgrade);
       const [first] = await once(socket, 'data');
       socket.destroy();
       return String(first).split('\r\n', 1)[0];
     };
-    expect(await answer('/livez', 'h2c')).to.equal('HTTP/1.1 200 OK');
-    expect(await answer('/v1/runs', 'websocket')).to.equal('HTTP/1.1 401 Unauthorized');
-    expect(await answer('/nowhere', 'websocket')).to.include('HTTP/1.1 4');
+    expect(await statusLineOf('/livez', 'h2c')).to.equal('HTTP/1.1 200 OK');
+    expect(await statusLineOf('/v1/runs', 'websocket')).to.equal('HTTP/1.1 401 Unauthorized');
+    expect(await statusLineOf('/nowhere', 'websocket')).to.include('HTTP/1.1 4');
     const { status, body } = await service.get(`/v1/realtime/connect?token=${signed('production', soon())}`);
     expect([status, body.code]).to.deep.equal([426, 'upgrade_required']);
   });

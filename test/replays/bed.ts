@@ -72,17 +72,21 @@ export async function startReplayBed(options: ServiceOptions = {}): Promise<Repl
       });
     },
     async create(body = {}) {
-      const answer = await service.post('/v1/replays', { statuses: ['Failed'], ...range(), ...body });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-      return answer.body.data;
+      const response = await service.post('/v1/replays', { statuses: ['Failed'], ...range(), ...body });
+      expect(response.status, JSON.stringify(response.body)).to.equal(201);
+      return response.body.data;
     },
     async dryRun(body = {}) {
-      const answer = await service.post('/v1/replays', { statuses: ['Failed'], ...range(), ...body, dry_run: true });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      return answer.body.data;
+      const response = await service.post('/v1/replays', { statuses: ['Failed'], ...range(), ...body, dry_run: true });
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
+      return response.body.data;
     },
     async until(id, condition, timeoutMs = 30_000) {
-      const { body } = await service.waitFor(`/v1/replays/${id}`, (answer) => condition(answer.body.data), timeoutMs);
+      const { body } = await service.waitFor(
+        `/v1/replays/${id}`,
+        (response) => condition(response.body.data),
+        timeoutMs,
+      );
       return body.data;
     },
     async results(id, query = '') {

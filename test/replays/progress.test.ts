@@ -21,8 +21,8 @@ describe('The progress of a replay', () => {
     return { ids, wanted: { statuses: ['none'], functions: [`shop-${id}`], filter: { name: `order/${id}` } } };
   }
   const change = async (id: string, what: string, body = {}) => {
-    const { status, body: answer } = await bed.service.post(`/v1/replays/${id}/${what}`, body);
-    return { status, replay: answer.data, code: answer.code };
+    const { status, body: responseBody } = await bed.service.post(`/v1/replays/${id}/${what}`, body);
+    return { status, replay: responseBody.data, code: responseBody.code };
   };
 
   it('keeps to the rate: no more runs in any second of the clock of Redis', async () => {
@@ -150,7 +150,8 @@ describe('The progress of a replay', () => {
     };
     const { keys, redis } = service;
     const made = await Promise.all(Array.from({ length: 14 }, () => service.post('/v1/replays', body, headers)));
-    for (const { status, body: answer } of made) if (status !== 201) expect(answer.code).to.equal('quota_exceeded');
+    for (const { status, body: responseBody } of made)
+      if (status !== 201) expect(responseBody.code).to.equal('quota_exceeded');
     expect(await redis.scard(keys.openBulkOperations('feature-x', 'replay'))).to.be.at.most(10);
     expect((await service.get('/v1/replays')).body.data.map(({ id }: { id: string }) => id)).to.not.include(
       made.find(({ status }) => status === 201)?.body.data.id,

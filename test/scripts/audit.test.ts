@@ -22,14 +22,16 @@ describe('The audit of dependencies', () => {
   it('says that it did not run, and why, when the registry serves no advisories', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tidegate-audit-'));
     const npm = join(folder, 'npm');
-    const answering = (json: string) => {
+    const respondingWith = (json: string) => {
       writeFileSync(npm, `#!/bin/sh\necho '${json}'\nexit 1\n`, { mode: 0o755 });
       return askRegistry(npm);
     };
     try {
-      expect(answering('{"message":"405 Method Not Allowed"}')).to.match(/^NOT CHECKED: .+\(405 Method Not Allowed\)/);
-      expect(answering('')).to.match(/^NOT CHECKED: .+\(no response\)/);
-      expect(answering(JSON.stringify(REPORT))).to.deep.equal(REPORT);
+      expect(respondingWith('{"message":"405 Method Not Allowed"}')).to.match(
+        /^NOT CHECKED: .+\(405 Method Not Allowed\)/,
+      );
+      expect(respondingWith('')).to.match(/^NOT CHECKED: .+\(no response\)/);
+      expect(respondingWith(JSON.stringify(REPORT))).to.deep.equal(REPORT);
       expect(askRegistry(join(folder, 'missing'))).to.match(/^NOT CHECKED: .+ENOENT/);
     } finally {
       rmSync(folder, { recursive: true });

@@ -47,11 +47,11 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       await own?.remove();
     });
 
-    const listed = (answer: HttpResponse) => answer.body.data as ListedRun[];
+    const listed = (response: HttpResponse) => response.body.data as ListedRun[];
     const runsOf = async (id: string) => {
       const path = `/v1/runs?function_id=${APP}-${id}&limit=100`;
-      const ended = (answer: HttpResponse) =>
-        listed(answer)?.length > 0 && listed(answer).every(({ status }) => status === 'Completed');
+      const ended = (response: HttpResponse) =>
+        listed(response)?.length > 0 && listed(response).every(({ status }) => status === 'Completed');
       return listed(await service.waitFor(path, ended, 120_000));
     };
 
@@ -104,7 +104,10 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       });
 
       it('bulk actions continue', async () => {
-        const { body } = await service.waitFor('/v1/runs/bulk', (answer) => answer.body.data?.[0]?.status === 'done');
+        const { body } = await service.waitFor(
+          '/v1/runs/bulk',
+          (response) => response.body.data?.[0]?.status === 'done',
+        );
         expect(body.data[0].progress).to.deep.include({ done: 1, skipped: {} });
         expect(await runsOf('rerun')).to.have.lengthOf(2);
       });

@@ -21,12 +21,12 @@ try {
   const registered = await host.register(service, FUNCTIONS, { appName: APP });
   if (registered.status !== 200) throw new Error(JSON.stringify(registered.body));
   const send = async (event: string, events: object[]) => {
-    const answer = await service.post(
+    const response = await service.post(
       service.eventPath,
       events.map((data) => ({ name: `upgrade/${event}`, data })),
     );
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-    return answer.body.ids as string[];
+    if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+    return response.body.ids as string[];
   };
   const statusIs = (runs: string, status: string) =>
     service.waitFor(`/v1/events/${runs}/runs`, ({ body }) => body.data?.[0]?.status === status, 60_000);
@@ -71,8 +71,8 @@ try {
     await service.waitFor(`/v1/runs?function_id=${APP}-rerun&status=Completed`, ({ body }) => body.data?.length === 1)
   ).body.data;
   const post = async (path: string, posted: object, headers = service.apiHeaders) => {
-    const answer = await service.post(path, posted, headers);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    const response = await service.post(path, posted, headers);
+    if (response.status >= 300) throw new Error(`${path}: ${JSON.stringify(response.body)}`);
   };
   await post('/v1/views', { list: 'runs', name: VIEW, query: 'status=Failed' });
   const line = { at: Date.now(), level: 'info', message: LOGGED };

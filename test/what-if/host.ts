@@ -1,6 +1,6 @@
 /** A program that hosts the functions of shapes.ts: `node host.ts <package> <app> <number of functions> <changes>`. The package is `tidegate`, `inngest` or
  *  `inngest-3`; changes is JSON, number of a function → change. It takes address and keys from WHAT_IF_SERVICE and WHAT_IF_KEYS (JSON), prints
- *  `{"url": …}` when it listens, answers GET /executions with the number of steps that have run and of calls that had the what-if header, and ends when its
+ *  `{"url": …}` when it listens, responds to GET /executions with the number of steps that have run and of calls that had the what-if header, and ends when its
  *  stdin does. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -8,7 +8,7 @@ describe('The rest of a what-if after a group of calls', () => {
     expect(restAfter(group)).to.deep.equal({ restMs: 60, endsPortion: false });
   });
 
-  it('does not punish a candidate that answers slowly: a rest has a bound', () => {
+  it('does not punish a candidate that responds slowly: a rest has a bound', () => {
     expect(restAfter({ ...group, tookMs: 5_000 })).to.deep.equal({ restMs: 1_000, endsPortion: false });
   });
 

@@ -57,7 +57,7 @@ describe('A what-if that an app cannot answer', () => {
     expect(candidate.calls('two')).to.have.length(RUNS_EACH);
   });
 
-  it('ends when the candidate no longer answers', async () => {
+  it('ends when the candidate no longer responds', async () => {
     candidate.on('one', () => 'hang up');
     candidate.on('two', () => 'hang up');
     const found = await whatIf(candidate.url);

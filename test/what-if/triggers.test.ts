@@ -42,9 +42,9 @@ describe('Triggers in a what-if', () => {
   });
 
   async function whatIf() {
-    const { status, body: answer } = await service.post('/v1/what-ifs', { url: candidate.url });
-    expect(status, JSON.stringify(answer)).to.equal(201);
-    return answer.data;
+    const { status, body: responseBody } = await service.post('/v1/what-ifs', { url: candidate.url });
+    expect(status, JSON.stringify(responseBody)).to.equal(201);
+    return responseBody.data;
   }
 
   it('shows how many of the sampled events would start each function, and which functions come and go', async () => {

@@ -53,9 +53,9 @@ for (const client of ['tidegate', 'inngest', 'inngest-3']) {
     }
 
     async function whatIf(body: object) {
-      const { status, body: answer } = await service.post('/v1/what-ifs', body, service.apiHeaders);
-      expect(status, JSON.stringify(answer)).to.equal(201);
-      const path = `/v1/what-ifs/${answer.data.id}`;
+      const { status, body: responseBody } = await service.post('/v1/what-ifs', body, service.apiHeaders);
+      expect(status, JSON.stringify(responseBody)).to.equal(201);
+      const path = `/v1/what-ifs/${responseBody.data.id}`;
       return (await service.waitFor(path, ({ body: now }) => now.data?.status === 'done', 120_000)).body.data;
     }
 

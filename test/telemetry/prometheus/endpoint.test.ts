@@ -20,8 +20,8 @@ describe('Metrics endpoint', () => {
   afterEach(() => service.stop());
 
   const codes = async (url: string, headers: Record<string, string>[]) => {
-    const answers = await Promise.all(headers.map((given) => request('GET', `${url}/metrics`, { headers: given })));
-    return answers.map(({ status, body }) => body.code ?? status);
+    const responses = await Promise.all(headers.map((given) => request('GET', `${url}/metrics`, { headers: given })));
+    return responses.map(({ status, body }) => body.code ?? status);
   };
 
   for (const dev of [true, false]) {
@@ -91,8 +91,8 @@ describe('Metrics endpoint', () => {
     for (const process of [service.webs[0], service.workers[0]]) {
       const socket = connect(Number(process?.metricsPort), '127.0.0.1');
       socket.write('POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\nx');
-      const answer = await text(socket);
-      expect(answer)
+      const response = await text(socket);
+      expect(response)
         .to.match(/^HTTP\/1\.1 404 /)
         .and.match(/\r\nconnection: close\r\n/i);
     }

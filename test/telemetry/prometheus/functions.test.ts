@@ -78,23 +78,23 @@ describe('Metrics by function', () => {
 describe('Metrics by function of a service', () => {
   let service: Service;
   let host: AppHost;
-  let answer = () => {};
+  let respond = () => {};
   before(async () => {
     service = await startService({ env: { METRICS_PORT: '0' } });
     host = await startAppHost();
   });
   after(async () => {
-    answer();
+    respond();
     await host.close();
     await service.stop();
   });
 
   it('show calls in flight, backlogs, throttled starts and skipped runs', async () => {
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
+    const mayRespond = new Promise<void>((resolve) => {
+      respond = resolve;
     });
     host.on('pay', async () => {
-      await answered;
+      await mayRespond;
       return {};
     });
     const limits = { throttle: { limit: 1, period: '1s' }, rateLimit: { limit: 1, period: '1h', key: 'event.data.n' } };
@@ -130,7 +130,7 @@ describe('Metrics by function of a service', () => {
       (one) =>
         one.value(THROTTLED, of('ship')) === 1 && one.value(SKIPPED, { ...of('ship'), reason: 'rate_limited' }) === 1,
     );
-    answer();
+    respond();
     await eventually(
       'all is done',
       (one) => one.value(BACKLOG, of('pay')) === 0 && one.value(IN_FLIGHT, of('pay')) === 0,

@@ -100,8 +100,8 @@ describe('GET /metrics', () => {
     service = await startService({ env: { METRICS_PORT: '0', RETRY_SCALE: '0.0005', RUN_CONCURRENCY: '7' } });
     host.on('fails-once', ({ number }) => (number === 0 ? { status: 500, body: { name: 'Busy', message: 'x' } } : {}));
     host.on('silent', () => 'hang up');
-    let answer = () => {};
-    host.on('slow', () => new Promise((resolve) => (answer = () => resolve({}))));
+    let respond = () => {};
+    host.on('slow', () => new Promise((resolve) => (respond = () => resolve({}))));
     const functions = ['fails-once', 'silent', 'slow'].map((id) => ({
       id,
       triggers: [{ event: `shop/${id}` }],
@@ -152,7 +152,7 @@ describe('GET /metrics', () => {
     const stored = await eventually(ofWeb, 'web sees it, too', (one) => one.value('tidegate_runs_active') === 1);
     expect(stored.value('tidegate_queue_jobs', { queue: 'runs', state: 'active' })).to.equal(1);
     expect(stored.value('tidegate_processes', { kind: 'worker' })).to.equal(1);
-    answer();
+    respond();
     await eventually(ofWorker, 'it is done', (one) => one.value('tidegate_jobs_active', { queue: 'runs' }) === 0);
   });
 

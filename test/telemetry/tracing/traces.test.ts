@@ -239,8 +239,9 @@ describe('A trace', () => {
     await until(
       async () => {
         const round = Array.from({ length: 20 }, () => startedTrace());
-        const answers = await Promise.all(round.map(({ headers }) => send('group/x', headers)));
-        for (const [i, { body }] of answers.entries()) sent.set(body.ids[0], (round[i] as { traceId: string }).traceId);
+        const responses = await Promise.all(round.map(({ headers }) => send('group/x', headers)));
+        for (const [i, { body }] of responses.entries())
+          sent.set(body.ids[0], (round[i] as { traceId: string }).traceId);
         for (const { traceId } of round) {
           const spans = await collector.trace(traceId, 5);
           const job = spans.find(({ name }) => name === 'process ingest')?.attributes['bullmq.job.id'];

@@ -4,7 +4,7 @@ import { type Attack, fill } from './attacks.ts';
 const ID = '0'.repeat(40);
 const one = (fields: string) => `{"id":"${ID}",${fields}}`;
 
-export function signedAnswers(bytes: number): Attack[] {
+export function signedResponses(bytes: number): Attack[] {
   const list = (part: string): string => fill(`${part},`, bytes, '[', `${part}]`);
   return [
     ['finished steps', list(one('"op":"StepRun","data":1'))],
