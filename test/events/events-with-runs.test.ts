@@ -3,6 +3,7 @@ import { type IngestDeps, ingest } from '../../src/jobs/ingestion/ingest.ts';
 import type { Envelope } from '../../src/model/events/event.ts';
 import { newId } from '../../src/model/ids.ts';
 import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
+import { isCluster, itOnSingleRedis } from '../support/redis.ts';
 
 const ENV = 'production';
 const FUNCTION = 'shop-charge';
@@ -40,26 +41,29 @@ describe('Events that are stored with the runs that they trigger', () => {
     return ids.map((id) => found.has(id));
   };
 
-  it('are there together', async () => {
+  itOnSingleRedis('are there together', async () => {
     const events = [newEvent(), newEvent()];
     expect(await create(events)).to.deep.equal({ isCreated: true, statuses: ['Queued', 'Queued'] });
     expect(await present(...events)).to.deep.equal([true, true]);
   });
 
-  it('are stored without runs if one was stored before: an earlier try may have decided otherwise', async () => {
-    const [before, other] = [newEvent(), newEvent()];
-    await store.events.storeNew([before]);
-    expect(await create([before, other])).to.deep.equal({ isCreated: false, statuses: [undefined, undefined] });
-    expect(await present(before, other)).to.deep.equal([true, true]);
-  });
+  itOnSingleRedis(
+    'are stored without runs if one was stored before: an earlier try may have decided otherwise',
+    async () => {
+      const [before, other] = [newEvent(), newEvent()];
+      await store.events.storeNew([before]);
+      expect(await create([before, other])).to.deep.equal({ isCreated: false, statuses: [undefined, undefined] });
+      expect(await present(before, other)).to.deep.equal([true, true]);
+    },
+  );
 
-  it('are stored without runs if one is there twice', async () => {
+  itOnSingleRedis('are stored without runs if one is there twice', async () => {
     const event = newEvent();
     expect(await create([event, event])).to.deep.equal({ isCreated: false, statuses: [undefined, undefined] });
     expect(await present(event)).to.deep.equal([true]);
   });
 
-  it('are stored without runs if functions were registered meanwhile, or all were deleted', async () => {
+  itOnSingleRedis('are stored without runs if functions were registered meanwhile, or all were deleted', async () => {
     const [outdated, unknown] = [newEvent(), newEvent()];
     expect(await create([outdated], functionsVersion - 1)).to.deep.equal({ isCreated: false, statuses: [undefined] });
     await store.redis.del(store.keys.functionsVersion(ENV));
@@ -68,15 +72,23 @@ describe('Events that are stored with the runs that they trigger', () => {
     await store.redis.set(store.keys.functionsVersion(ENV), functionsVersion);
   });
 
-  it('need one bucket: those of different seconds, and those with IDs of another day, are stored by themselves', async () => {
-    const now = Date.now();
-    const at = (receivedAt: number) => envelope({}, { receivedAt });
-    expect(await store.events.writeOf([at(now), at(now - 5_000)])).to.equal(undefined);
-    const { internalId } = at(now - 3 * 86_400_000);
-    expect(await store.events.writeOf([envelope({}, { internalId, receivedAt: now })])).to.equal(undefined);
-  });
+  itOnSingleRedis(
+    'need one bucket: those of different seconds, and those with IDs of another day, are stored by themselves',
+    async () => {
+      const now = Date.now();
+      const at = (receivedAt: number) => envelope({}, { receivedAt });
+      expect(await store.events.writeOf([at(now), at(now - 5_000)])).to.equal(undefined);
+      const { internalId } = at(now - 3 * 86_400_000);
+      expect(await store.events.writeOf([envelope({}, { internalId, receivedAt: now })])).to.equal(undefined);
+    },
+  );
 
-  it('are at most as many as have 100 runs', async () => {
+  if (isCluster)
+    it('are stored by themselves in a cluster, where the functions may be on another node', async () => {
+      expect(await store.events.writeOf([newEvent()])).to.equal(undefined);
+    });
+
+  itOnSingleRedis('are at most as many as have 100 runs', async () => {
     const events = Array.from({ length: 101 }, newEvent);
     expect((await create(events)).isCreated).to.equal(false);
     expect((await create(events.slice(1))).isCreated).to.equal(true);
@@ -89,18 +101,20 @@ describe('The ingestion of events that trigger functions', () => {
     isOutdated?: boolean;
     isRepeat?: boolean;
     hasLimits?: boolean;
+    /** Default: 1. */
+    functions?: number;
     /** What an earlier try of the job has done. */
     before?: 'stored' | 'ingested';
   }
 
   /** @returns what was done, in order */
-  async function did({ isOutdated, isRepeat, hasLimits, before }: Case): Promise<string[]> {
+  async function did({ isOutdated, isRepeat, hasLimits, functions = 1, before }: Case): Promise<string[]> {
     const done: string[] = [];
     const event = { ...envelope(), ...(isRepeat && { repeat: true as const }) };
     const table = (id: string) => ({
       *match() {
         done.push(`matches ${id}`);
-        yield { id, triggers: [] };
+        for (let n = 0; n < functions; n++) yield { id: `${id} ${n}`, triggers: [] };
       },
       hasPaused: false,
     });
@@ -155,6 +169,15 @@ describe('The ingestion of events that trigger functions', () => {
 
   it('matches once, and then decides, if functions have limits', async () => {
     expect(await did({ hasLimits: true })).to.deep.equal(['matches known functions', 'stores events', 'starts 1 runs']);
+  });
+
+  it('is several for an event that triggers more than 100 functions, and matches once', async () => {
+    expect(await did({ functions: 100 })).to.include('stores events with runs');
+    expect(await did({ functions: 101 })).to.deep.equal([
+      'matches known functions',
+      'stores events',
+      'starts 101 runs',
+    ]);
   });
 
   it('matches again with functions that were registered meanwhile', async () => {

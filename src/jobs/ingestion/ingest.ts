@@ -6,6 +6,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events, Stored } from '../../store/events/events.ts';
+import { CREATED_AT_ONCE } from '../../store/runs/run-writing.ts';
 import type { DecisionLog, FlowControl } from '../flow-control/flow-control.ts';
 import type { FunctionTables, KnownFunctions } from '../functions/function-tables.ts';
 import { type Matches, type MatchingDeps, matchEvents } from '../matching/event-matcher.ts';
@@ -45,7 +46,7 @@ export async function ingest(
 ): Promise<void> {
   const stored = await deps.replicated(() => storeAndStart(batch, deps, starter));
   if (stored.length === 0) return;
-  // The first calls, which are about to be sent, go before it.
+  // The first calls are sent in this turn of the event loop, so they go out before the index entry.
   await setImmediate();
   // Only then: the index says that an event is completely ingested, and a failover could lose its runs while keeping the index.
   await deps.replicated(async () => {
@@ -91,7 +92,8 @@ async function startWithEvents(
   deps: IngestDeps,
   starter: Starter,
 ): Promise<boolean> {
-  if (proposals.length === 0 || decisions.length > 0 || !deps.flowControl.passesAll(proposals)) return false;
+  const isOneScript = proposals.length > 0 && proposals.length <= CREATED_AT_ONCE;
+  if (!isOneScript || decisions.length > 0 || !deps.flowControl.passesAll(proposals)) return false;
   const write = await deps.events.writeOf(events);
   if (!write) return false;
   const hasStarted = await starter.startWithEvents?.(proposals, { write, functionsVersion: version }, Date.now());

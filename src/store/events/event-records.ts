@@ -47,8 +47,10 @@ export class EventRecords extends Repository<ScriptedRedis, { sources: EventSour
     return isNew;
   }
 
-  /** The write of all events, for a script that does more; undefined if one write does not store them. */
+  /** The write of all events, for a script that does more with keys of their environment; undefined if one write does not store them, or
+   *  in a cluster, where these keys may be on another node. */
   async writeOf(batch: readonly Envelope[]): Promise<BucketWrite | undefined> {
+    if (this.redis.isCluster) return undefined;
     const { inBuckets, overflow } = await this.#writesOf(batch);
     return inBuckets.length === 1 && overflow.length === 0 ? inBuckets[0] : undefined;
   }

@@ -56,7 +56,7 @@ export class Events extends Repository<
     return [...stored, ...repeats];
   }
 
-  /** The write with which a script stores the events that are not stored yet, and does more; undefined if they need several. */
+  /** The write of all events, for a script that does more (event-records.ts). */
   writeOf(batch: readonly Envelope[]): Promise<BucketWrite | undefined> {
     return this.deps.records.writeOf(batch);
   }

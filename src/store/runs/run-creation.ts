@@ -19,7 +19,7 @@ export type CreateReply = [taken?: string[], started?: string[]];
  *  @param taker the worker that may take some of the jobs
  *  @param send sends the scripts; resolves to undefined if nothing was created
  *  @returns by run ID, the state that each started first call finds; undefined: nothing was created */
-export async function createIn(
+export async function createInPartition(
   keys: PartitionKeyspace,
   runs: readonly NewRun[],
   retentionMs: number,

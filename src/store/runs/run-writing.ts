@@ -35,7 +35,7 @@ export interface FirstCall extends WaitingCall {
 }
 
 /** Maximum number of runs per script, which blocks Redis for a millisecond or two. */
-const CREATED_AT_ONCE = 100;
+export const CREATED_AT_ONCE = 100;
 
 /** Groups runs by environment and time of creation, CREATED_AT_ONCE at most. */
 export function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {

@@ -19,7 +19,7 @@ import { addEventRuns } from './event-runs.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
 import type { CallOf, Loaded, LoadedState } from './loaded-run.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
-import { type CreateReply, type Creation, createIn } from './run-creation.ts';
+import { type CreateReply, type Creation, createInPartition } from './run-creation.ts';
 import { type EndOptions, type EndReply, type LeftOver, toRemoteWaits } from './run-end.ts';
 import { RunReads } from './run-reads.ts';
 import { toPending, toRun } from './run-record.ts';
@@ -54,7 +54,7 @@ export class Runs extends RunReads<RunsDeps> {
     const started = new Map<string, Loaded>();
     // Runs of an event are in its partition, and so are all runs of an ingest job.
     for (const [keys, some] of Map.groupBy(runs, ({ id }) => this.keys.of(id))) {
-      const inPartition = await createIn(
+      const inPartition = await createInPartition(
         keys,
         some,
         this.deps.retentionMs,
@@ -83,11 +83,10 @@ export class Runs extends RunReads<RunsDeps> {
     takerOf: (partition: number) => JobTaker<Loaded> | undefined,
   ): Promise<ReadonlyMap<string, Loaded> | undefined> {
     const [first, ...others] = portionsOf(runs);
-    // In a cluster, the version may be on another node.
-    if (!first || others.length > 0 || this.redis.isCluster) return undefined;
+    if (!first || others.length > 0) return undefined;
     const [{ id, env }] = first;
     const keys = this.keys.of(id);
-    return createIn(keys, runs, this.deps.retentionMs, takerOf(keys.number), async (creations) => {
+    return createInPartition(keys, runs, this.deps.retentionMs, takerOf(keys.number), async (creations) => {
       const [creation] = creations as [Creation];
       const { bucket, ttlMs, args } = write;
       const events = [functionsVersion, ttlMs, args.length / 2, ...args];
