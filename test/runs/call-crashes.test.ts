@@ -7,6 +7,7 @@ import {
 } from '../../src/functions/interpret-response.ts';
 import { CronTicks } from '../../src/jobs/timers/cron.ts';
 import { newId } from '../../src/model/ids.ts';
+import { MAX_STEPS } from '../../src/model/runs/memo.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
 import {
   type App,
@@ -31,6 +32,7 @@ const finished = (id: string, data: unknown = id): Op => ({ op: 'StepRun', id, d
 const planned = (id: string): Op => ({ op: 'StepPlanned', id, displayName: id });
 const nap = (duration: string): Op => ({ op: 'Sleep', id: 'nap', name: duration, opts: { duration } });
 const WAIT: Op = { op: 'WaitForEvent', id: 'answer', opts: { event: 'order/answered', timeout: '30d' } };
+const TOO_MANY_STEPS = Array.from({ length: MAX_STEPS + 1 }, (_, i) => String(i));
 const DECLINED = { name: 'Declined', message: 'the card was declined' };
 const declined = (): Failure => retriableFailure(DECLINED.name, DECLINED.message);
 
@@ -188,8 +190,31 @@ const SCENARIOS: Scenario[] = [
   },
   {
     title: 'completes with steps that its response reports',
-    app: () => completed('paid', [finished('a')]),
+    atOnceToo: true,
+    app: () => completed('paid', [finished('a'), finished('b')]),
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'b'] },
+  },
+  {
+    title: 'completes with a step that its response reports, after one that its call has stored',
+    async app(_, checkpoint) {
+      await checkpoint([finished('a')]);
+      return completed('paid', [finished('b')]);
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'b'] },
+  },
+  {
+    title: 'completes with a step that has metadata',
+    app: () => completed('paid', [{ ...finished('a'), metadata: [] }]),
     ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+  {
+    title: 'fails because its response reports too many steps with its end',
+    app: () =>
+      completed(
+        'paid',
+        TOO_MANY_STEPS.map((id) => finished(id)),
+      ),
+    ...{ status: 'Failed', error: 'TooManySteps', steps: TOO_MANY_STEPS },
   },
   {
     title: 'fails an attempt with steps that its response reports',

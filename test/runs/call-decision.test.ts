@@ -48,6 +48,18 @@ const NO_RESPONSE = { ...RETRIABLE, noResponse: true } as const;
 const DECISIONS: [title: string, outcome: Outcome, state: State, kind: string][] = [
   ['a first call that completes', COMPLETED, {}, 'completed'],
   ['a first call that completes and reports steps', { ...COMPLETED, ops: [op('StepRun')] }, {}, 'completedWithSteps'],
+  [
+    'a first call that completes, reports a step and defers a function',
+    { ...COMPLETED, ops: [op('StepRun'), op('DeferAdd')] },
+    {},
+    'completedWithOperations',
+  ],
+  [
+    'a first call that completes, and reports a step that is too large',
+    { ...COMPLETED, ops: [{ ...op('StepRun'), data: 'x'.repeat(MAX_STEP_BYTES) }] },
+    {},
+    'completedWithOperations',
+  ],
   ['a later call that completes', COMPLETED, { at: 1, finishedSteps: 1 }, 'completed'],
   ['a second attempt that completes', COMPLETED, { made: 1 }, 'completed'],
   ['a call that completes while a step is pending', COMPLETED, { pending: 1 }, 'completed'],

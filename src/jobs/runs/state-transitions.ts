@@ -5,7 +5,14 @@ import type { EventRecord } from '../../model/events/event.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import type { RunResult } from '../../model/runs/endpoint-response.ts';
 import { invocationResult } from '../../model/runs/invocation-result.ts';
-import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
+import {
+  MAX_STATE_BYTES,
+  MAX_STEPS,
+  type Memo,
+  type Pending,
+  requestsOutside,
+  type StateLimit,
+} from '../../model/runs/memo.ts';
 import type { PauseReason } from '../../model/runs/pause.ts';
 import type { Ending, Run } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
@@ -25,7 +32,7 @@ export interface RunTransitionsDeps extends RunEndsDeps, Pick<Store, 'steps' | '
 }
 
 /** The failure of a run whose steps are too many, or together too large. */
-export const STATE_ERRORS: Record<'steps' | 'bytes', RunError> = {
+export const STATE_ERRORS: Record<StateLimit, RunError> = {
   steps: {
     name: 'TooManySteps',
     message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
@@ -91,9 +98,14 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
   }
 
   /** @param by the event that triggered the run, if available; the job of its call, if that has nothing else to do; and what the call adds to
-   *  the history */
-  async complete(run: Run, result: RunResult, by: Pick<RunEnd, 'event' | 'job' | 'history'> = {}): Promise<void> {
-    await this.#ends.commit('complete', { run, ending: { status: 'Completed', ...result }, ...by });
+   *  history and steps
+   *  @returns the limit that its steps exceed, so that it has not ended */
+  async complete(
+    run: Run,
+    result: RunResult,
+    by: Pick<RunEnd, 'event' | 'job' | 'history' | 'steps'> = {},
+  ): Promise<StateLimit | undefined> {
+    return this.#ends.commit('complete', { run, ending: { status: 'Completed', ...result }, ...by });
   }
 
   /** @param event the event that triggered the run, if available */

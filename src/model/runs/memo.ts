@@ -11,6 +11,9 @@ export const MAX_STEP_BYTES = 4 * 1_024 * 1_024;
 export const MAX_RESPONSE_BYTES = 2 * MAX_STEP_BYTES + 65_536;
 export const MAX_STATE_BYTES = 32 * 1_024 * 1_024;
 
+/** What the steps of a run exceed: MAX_STEPS or MAX_STATE_BYTES. */
+export type StateLimit = 'steps' | 'bytes';
+
 /** A larger call body omits events and memos; the app fetches them (`use_api`, docs/protocol.md#large-calls). */
 export const MAX_CALL_BYTES = 4 * 1_024 * 1_024;
 /** When a call omits memos, the service still reads memos up to this size: most errors of steps are shorter. */

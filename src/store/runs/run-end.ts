@@ -1,7 +1,8 @@
 /** Options and results of ending a run. */
-import type { Pending } from '../../model/runs/memo.ts';
+import type { Pending, StateLimit } from '../../model/runs/memo.ts';
 import type { HistoryEntry } from '../../model/runs/run.ts';
 import type { Finished, FinishReply, JobEnding } from '../redis/job-lists.ts';
+import type { FinishedStep } from './checkpoints.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 
 /** The steps of a run when it ended. */
@@ -24,7 +25,12 @@ export interface EndOptions {
   /** The job of the call that ends the run: the job ends with the run if nothing else is left to do. */
   job?: JobEnding;
   history?: HistoryOfEnd | undefined;
+  /** Steps that finished with the run, without entries: `history` has them. They are stored with the end. */
+  steps?: readonly FinishedStep[] | undefined;
 }
+
+/** Why a run has not ended. 'defers': its deferred functions must be started first. Otherwise the limit that its steps would exceed. */
+export type RefusedEnd = 'defers' | StateLimit;
 
 /** Entries to append to the history, even if the run had ended before. */
 export interface HistoryOfEnd {
@@ -43,7 +49,7 @@ export interface LeftOver extends StepsAtEnd {
 
 export type EndReply = [
   outcome: number,
-  done?: number,
+  done?: number | StateLimit,
   begun?: string[],
   keysWithWaits?: number,
   apart?: string[],

@@ -5,7 +5,7 @@ import { recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
-import type { Memo, Pending } from '../../model/runs/memo.ts';
+import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, type StateLimit } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import type { BucketWrite } from '../events/event-records.ts';
@@ -20,14 +20,15 @@ import { encodeHistoryEntry } from './history-entries.ts';
 import type { CallOf, Loaded, LoadedState } from './loaded-run.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 import { type CreateReply, type Creation, createInPartition } from './run-creation.ts';
-import { type EndOptions, type EndReply, type LeftOver, toRemoteWaits } from './run-end.ts';
+import { type EndOptions, type EndReply, type LeftOver, type RefusedEnd, toRemoteWaits } from './run-end.ts';
 import { RunReads } from './run-reads.ts';
 import { toPending, toRun } from './run-record.ts';
 import { endingFields, type NewRun, portionsOf } from './run-writing.ts';
 import type { Waits } from './waits.ts';
 
 /** Number of the first argument of end-run.lua that is a field. */
-const FIRST_FIELD_OF_END = 15;
+const FIRST_FIELD_OF_END = 18;
+const ARGS_OF_STEP = 3;
 
 /** The events that trigger runs, all new. */
 export interface NewEvents {
@@ -225,14 +226,13 @@ export class Runs extends RunReads<RunsDeps> {
   }
 
   /** Ends the run; the first ending is kept.
-   *  @returns undefined if it had ended before or does not exist; 'defers': it has not ended, because its deferred functions must be
-   *  started first */
+   *  @returns undefined if it had ended before or does not exist */
   async end(
     run: Pick<Run, 'env' | 'id' | 'functionId'>,
     ending: Ending,
     nowMs: number,
-    { hasJobs = false, startedDefers = 0, job, history }: EndOptions = {},
-  ): Promise<LeftOver | 'defers' | undefined> {
+    { hasJobs = false, startedDefers = 0, job, history, steps = [] }: EndOptions = {},
+  ): Promise<LeftOver | RefusedEnd | undefined> {
     const { env, id, functionId } = run;
     const keys = this.keys.of(id);
     const [home] = this.keys.homesOf(env, FUNCTION_FINISHED);
@@ -262,19 +262,24 @@ export class Runs extends RunReads<RunsDeps> {
       job?.token ?? '',
       job?.lockMs ?? '',
       job?.takesNext ? 1 : '',
-      FIRST_FIELD_OF_END + fields.length,
+      FIRST_FIELD_OF_END + fields.length + ARGS_OF_STEP * steps.length,
       history?.onlyAfterCheckpoints ? 1 : '',
+      steps.length,
+      MAX_STEPS,
+      MAX_STATE_BYTES,
       ...fields,
+      ...steps.flatMap(({ id: stepId, memo }) => [stepId, memo, '']),
       ...(history?.entries ?? []).map(encodeHistoryEntry),
     )) as EndReply;
     if (ended === 2) return 'defers';
+    if (ended === 3) return done as StateLimit;
     if (ended !== 1) return undefined;
     if (apart.length > 0) await this.deps.waits.removeRemote(toRemoteWaits(apart));
     const awaited = keysWithWaits > 0 || (home !== keys && (await this.deps.waits.areAny(env, FUNCTION_FINISHED)));
     const pending = toPending(fromFlat(begun));
     const isUnfinished = hasJobs || pending.size > 0;
     const finished = toFinished(end);
-    return { done, pending, isUnfinished, awaited, ...(finished && { finished }) };
+    return { done: Number(done), pending, isUnfinished, awaited, ...(finished && { finished }) };
   }
 
   /** Changes the version on which an active run ends.

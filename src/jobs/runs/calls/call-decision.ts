@@ -13,14 +13,15 @@ type Completed = Extract<Outcome, { kind: 'completed' }>;
 type Steps = Extract<Outcome, { kind: 'steps' }>;
 
 export type Decision =
-  | { kind: 'completed' | 'completedWithSteps'; outcome: Completed }
+  | { kind: 'completed' | 'completedWithSteps' | 'completedWithOperations'; outcome: Completed }
   | { kind: 'step' | 'sleep' | 'steps' | 'failedStep' | 'noNewStep'; outcome: Steps }
   | { kind: 'failed'; outcome: Failure };
 
 export const WRITES_OF = {
   completed: ['end'],
-  /** The response also reports steps. */
-  completedWithSteps: ['history', 'reportedSteps', 'end'],
+  /** The response also reports finished steps, and nothing else: they are stored with the end. */
+  completedWithSteps: ['end'],
+  completedWithOperations: ['history', 'reportedSteps', 'end'],
   /** One step is finished, and nothing else. */
   step: ['finishedStep'],
   /** A sleep begins, and nothing else. */
@@ -61,7 +62,7 @@ export function decide(outcome: Outcome, attempt: CallAttempt): Decision {
     case 'completed': {
       const failure = tooLarge(outcome);
       if (failure) return { kind: 'failed', outcome: { ...failure, ...(outcome.ops && { ops: outcome.ops }) } };
-      return { kind: outcome.ops ? 'completedWithSteps' : 'completed', outcome };
+      return { kind: kindOfCompleted(outcome), outcome };
     }
   }
 }
@@ -77,6 +78,11 @@ export function pauseReasonOf(failure: Failure, { loaded, pauses }: CallAttempt)
   const isGone = failure.isVersionUnknown || failure.noResponse || failure.isForeign;
   if (loaded.run.pin && isGone) return 'version_gone';
   return failure.retriable && pauses ? 'exhausted' : undefined;
+}
+
+function kindOfCompleted({ ops }: Completed): Extract<Decision, { outcome: Completed }>['kind'] {
+  if (!ops) return 'completed';
+  return ops.every(isPlainStep) ? 'completedWithSteps' : 'completedWithOperations';
 }
 
 function kindOfSteps({ ops }: Steps, { job, loaded }: CallAttempt): Extract<Decision, { outcome: Steps }>['kind'] {

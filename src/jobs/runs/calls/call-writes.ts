@@ -9,7 +9,7 @@ import { toRunRef } from '../../queues/queues.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { attemptHistory, needsNoHistory } from '../attempt-history.ts';
 import { applyOperations, applyReportedSteps, problemOf } from '../operations/apply-operations.ts';
-import { memoOf } from '../operations/finished-steps.ts';
+import { finishedStepsOf, memoOf } from '../operations/finished-steps.ts';
 import type { CallWithResponse, OperationDeps } from '../operations/operation-context.ts';
 import { pendingSleep } from '../operations/sleep.ts';
 import { pendingStep, stateFailure } from '../operations/steps.ts';
@@ -118,14 +118,18 @@ const WRITES: Record<Write, PerformWrite> = {
     if (finishedSteps !== undefined) await runs.recordAnswered(env, runId, finishedSteps);
     return undefined;
   },
-  async end({ kind, outcome }, attempt, { transitions }) {
+  async end({ kind, outcome }, attempt, deps) {
     if (outcome.kind !== 'completed') return undefined;
-    const { run, event, planOnly } = attempt.loaded;
+    const { run, event, memos, planOnly } = attempt.loaded;
     const { output, response } = outcome;
-    const history = kind === 'completed' ? historyOfEnd(outcome, attempt) : undefined;
+    const history = kind === 'completedWithOperations' ? undefined : historyOfEnd(outcome, attempt);
+    const { steps } = finishedStepsOf(kind === 'completedWithSteps' ? (outcome.ops ?? []) : []);
     const job = planOnly ? undefined : attempt.jobEnd;
-    await transitions.complete(run, { output, ...(response && { response }) }, { event, job, history });
-    return undefined;
+    const result = { output, ...(response && { response }) };
+    const exceeded = await deps.transitions.complete(run, result, { event, job, history, steps });
+    if (exceeded) await appendHistory(outcome, attempt, deps);
+    else if (history && steps.length > 0) deps.telemetry.recordHistory(run, history.entries, memos);
+    return exceeded && { failure: stateFailure(exceeded) };
   },
 };
 
@@ -173,7 +177,7 @@ async function appendHistory(
   telemetry.recordHistory(attempt.loaded.run, entries, attempt.loaded.memos);
 }
 
-/** The history of an attempt that completes the run and reports no steps. */
+/** The history of an attempt that completes the run, and of the steps that finished with it. */
 function historyOfEnd(outcome: Outcome, attempt: CallAttempt): HistoryOfEnd {
   const onlyAfterCheckpoints = needsNoHistory(attempt.loaded, outcome, attempt.attempts.made);
   return { entries: attemptHistory(outcome, attempt, problemOf), onlyAfterCheckpoints };

@@ -3,6 +3,7 @@
 import type { EventRecord } from '../../../model/events/event.ts';
 import { FUNCTION_FAILED, FUNCTION_FINISHED } from '../../../model/events/lifecycle.ts';
 import { flowOptionsOf } from '../../../model/flow-control/function-options.ts';
+import type { StateLimit } from '../../../model/runs/memo.ts';
 import { type Ending, hasEnded, type Run } from '../../../model/runs/run.ts';
 import type { RunError } from '../../../model/runs/run-error.ts';
 import type { RunFailure } from '../../../model/runs/run-failure.ts';
@@ -10,7 +11,7 @@ import { Composed } from '../../../model/values/composed.ts';
 import type { StartedRuns } from '../../../store/bulk/started-runs.ts';
 import { isStoreFailure } from '../../../store/redis/connection/connection.ts';
 import type { JobEnd } from '../../../store/redis/job-lists.ts';
-import type { HistoryOfEnd, LeftOver, StepsAtEnd } from '../../../store/runs/run-end.ts';
+import type { EndOptions, LeftOver, StepsAtEnd } from '../../../store/runs/run-end.ts';
 import type { Store } from '../../../store/store.ts';
 import type { LaneEnds } from '../../flow-control/lane-ends.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
@@ -40,7 +41,7 @@ export interface RunEndsDeps extends Pick<Store, 'runs' | 'singletonHolders' | '
 }
 
 /** The end of a run while it is written. */
-export interface RunEnd {
+export interface RunEnd extends Pick<EndOptions, 'history' | 'steps'> {
   /** The run as it is stored. */
   run: Run;
   /** How the run ends now; undefined: it has ended. */
@@ -52,10 +53,10 @@ export interface RunEnd {
   leftOver?: LeftOver | StepsAtEnd | undefined;
   /** The job of the call that ends the run. */
   job?: JobEnd | undefined;
-  /** History of that call. */
-  history?: HistoryOfEnd | undefined;
   /** The job has ended with the run, because nothing else is left to do. */
   isDone?: true;
+  /** The limit that its steps exceed: the run has not ended. */
+  exceeded?: StateLimit;
 }
 
 export class RunEnds extends Composed<RunEndsDeps> {
@@ -67,11 +68,13 @@ export class RunEnds extends Composed<RunEndsDeps> {
     this.#notifyInvoker = notifyInvoker;
   }
 
-  async commit(transition: EndTransition, end: RunEnd): Promise<void> {
+  /** @returns the limit that the run's steps exceed, so that it has not ended */
+  async commit(transition: EndTransition, end: RunEnd): Promise<StateLimit | undefined> {
     for (const write of WRITES_OF_END[transition]) {
       await this.#writes[write](end);
-      if (end.isDone) break;
+      if (end.isDone || end.exceeded) break;
     }
+    return end.exceeded;
   }
 
   readonly #writes: Record<EndWrite, (end: RunEnd) => Promise<unknown>> = {
@@ -107,19 +110,23 @@ export class RunEnds extends Composed<RunEndsDeps> {
   }
 
   async #storeEnd(end: RunEnd): Promise<void> {
-    const { run, ending, history } = end;
+    const { run, ending, history, steps } = end;
     if (!ending) return;
     const { runs, telemetry, timeoutTimers, deferredFunctions } = this.deps;
     // A completed run has no later call than the call that completed it.
     const hasJobs = ending.status !== 'Completed' || (await timeoutTimers.mayHave(run));
     let endedAt = Date.now();
     const job = end.job && !hasJobs && !(await this.#mayFollow(run)) ? end.job : undefined;
-    let leftOver = await runs.end(run, ending, endedAt, { hasJobs, history, ...(job && { job: job.begin() }) });
+    let leftOver = await runs.end(run, ending, endedAt, { hasJobs, history, steps, ...(job && { job: job.begin() }) });
     // The deferred functions' events come first, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
       const startedDefers = await deferredFunctions.start(run);
       endedAt = Date.now();
-      leftOver = await runs.end(run, ending, endedAt, { hasJobs, history, startedDefers });
+      leftOver = await runs.end(run, ending, endedAt, { hasJobs, history, steps, startedDefers });
+    }
+    if (leftOver === 'steps' || leftOver === 'bytes') {
+      end.exceeded = leftOver;
+      return;
     }
     if (leftOver) telemetry.recordRunEnd({ ...run, endedAt }, ending.status, errorAfter(run, ending));
     end.leftOver = leftOver;

@@ -1,7 +1,7 @@
 /** Finishes, plans and starts steps of a run. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { retriableFailure } from '../../../functions/interpret-response.ts';
-import { MAX_STEP_BYTES, type Memo, type Pending } from '../../../model/runs/memo.ts';
+import { MAX_STEP_BYTES, type Memo, type Pending, type StateLimit } from '../../../model/runs/memo.ts';
 import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../model/runs/operation.ts';
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import { STATE_ERRORS } from '../state-transitions.ts';
@@ -69,8 +69,8 @@ export async function startStep(
 }
 
 /** The failure of a run whose steps are too many, or together too large. */
-export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
-  return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
+export function stateFailure(limit: StateLimit): Failure {
+  return { kind: 'failed', error: STATE_ERRORS[limit], retriable: false };
 }
 
 export function pendingStep(op: Op, { startedAt, race, group }: CallWithResponse, step: StartingStep): Pending {

@@ -1,5 +1,6 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
+-- @include runs/lua/lib/add-memos.lua
 -- @include runs/lua/lib/remove-waits.lua
 -- @include runs/lua/lib/count-end.lua
 -- @include redis/lua/lib/read-fields.lua
@@ -31,9 +32,14 @@
 --       '1' to take the next job
 --       number of the first history entry
 --       '1' if the entries are of interest only after checkpoints
+--       number of steps that finished with the run
+--       maximum number of steps of a run
+--       maximum bytes of all its memos
 --       then fields and values to set
+--       then for each of these steps: its ID, memo (JSON), ''
 --       then history entries (JSON)
--- Returns {2}: functions that the run has deferred must be started first
+-- Returns {3, 'steps' or 'bytes'}: the run would have too many steps, or bytes in them; nothing is stored
+--         {2}: functions that the run has deferred must be started first
 --         {1, number of finished steps, pending steps (ID, JSON, …), number of keys with waits, waits in other partitions (key,
 --           location, …), the reply of finish_job}: ended now
 --         {0}: the run had ended, or does not exist
@@ -41,13 +47,14 @@
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends, job =
   unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs, job_id, token, lock_ms, takes_next, first_entry,
-  only_after_checkpoints = unpack(ARGV, 1, 14)
-local FIRST_FIELD = 15
+  only_after_checkpoints, steps, max_steps, max_bytes = unpack(ARGV, 1, 17)
+local FIRST_FIELD = 18
+local first_step = first_entry - steps * ARGS_OF_STEP
 local TRIMMED_AT_ONCE = 8
 
-local status, queued_at, former_error, defers, checkpoint, packed, version, paused = unpack(redis.call(
+local status, queued_at, former_error, defers, checkpoint, packed, version, paused, memo_bytes = unpack(redis.call(
   'HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT, FIELD_PACKED, FIELD_VERSION,
-  FIELD_PAUSED
+  FIELD_PAUSED, FIELD_MEMO_BYTES
 ))
 local adds_history = #ARGV >= tonumber(first_entry) and (checkpoint or only_after_checkpoints ~= '1')
 if not is_active(status) then
@@ -61,6 +68,15 @@ if defers and tonumber(defers) ~= tonumber(started_defers) then
 end
 if packed then
   packed_runs().unpack(run)
+end
+if steps ~= '0' then
+  local outcome, _, bytes = add_memos(run, memo_bytes, steps, first_step, max_steps, max_bytes)
+  if outcome ~= 'stored' then
+    return {3, outcome}
+  end
+  if bytes then
+    redis.call('HSET', run, FIELD_MEMO_BYTES, bytes)
+  end
 end
 local pending, history = run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
 local parts = {}
@@ -97,7 +113,7 @@ if paused then
   redis.call('HDEL', run, FIELD_PAUSED)
   redis.call('ZREM', active_runs_in_env .. SUFFIX_PAUSED_RUNS, run_id)
 end
-redis.call('HSET', run, unpack(ARGV, FIRST_FIELD, first_entry - 1))
+redis.call('HSET', run, unpack(ARGV, FIRST_FIELD, first_step - 1))
 redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)

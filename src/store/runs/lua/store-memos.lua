@@ -1,7 +1,7 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
--- Stores the results of steps of one or more runs, with their history. Each run may have several steps. First write wins: a stored memo
--- never changes.
+-- @include runs/lua/lib/add-memos.lua
+-- Stores the results of steps of one or more runs, with their history. Each run may have several steps.
 -- KEYS: active runs (zset)
 --       then for each run: run (hash)
 --         job of the call that stores the steps (hash of BullMQ); the run again: none
@@ -22,13 +22,12 @@
 --   'steps', 'bytes': too many, so none is stored
 --   'ended', 'gone'
 local active_runs = KEYS[1]
-local max_steps, max_bytes = tonumber(ARGV[1]), tonumber(ARGV[2])
-local ARGS_OF_RUN, ARGS_OF_STEP = 6, 3
+local max_steps, max_bytes = unpack(ARGV, 1, 2)
+local ARGS_OF_RUN = 6
 
 -- `args`: position of the run's arguments.
 local function store(run, job, args)
   local steps, owner, executions, member, reconcile_at, race = unpack(ARGV, args, args + ARGS_OF_RUN - 1)
-  local memos, stack = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK
   local status, checkpoint, memo_bytes, packed, function_id, event_id, queued_at, started_at, replay, error = unpack(redis.call(
     'HMGET', run, FIELD_STATUS, FIELD_CHECKPOINT, FIELD_MEMO_BYTES, FIELD_PACKED, FIELD_FUNCTION_ID, FIELD_EVENT_ID, FIELD_QUEUED_AT,
     FIELD_STARTED_AT, FIELD_REPLAY, FIELD_ERROR
@@ -42,51 +41,26 @@ local function store(run, job, args)
   if not is_active(status) then
     return {'ended'}
   end
-  local length = redis.call('LLEN', stack)
   if owner ~= '' then
     if job ~= run and redis.call('HGET', job, JOB_EXECUTIONS) ~= executions then
       return {'stale'}
     end
-    if tostring(length) ~= owner and checkpoint ~= length .. ':' .. owner then
+    local finished_steps = redis.call('LLEN', run .. SUFFIX_STACK)
+    if tostring(finished_steps) ~= owner and checkpoint ~= finished_steps .. ':' .. owner then
       return {'stale'}
     end
   end
 
-  local ids, new_memos, entries, is_new, bytes = {}, {}, {}, {}, 0
-  local first = args + ARGS_OF_RUN
-  for i = first, first + steps * ARGS_OF_STEP - 1, ARGS_OF_STEP do
-    local step, memo, entry = ARGV[i], ARGV[i + 1], ARGV[i + 2]
-    -- A repeated step counts once.
-    if not is_new[step] and redis.call('HEXISTS', memos, step) == 0 then
-      is_new[step] = true
-      ids[#ids + 1] = step
-      new_memos[#new_memos + 1], new_memos[#new_memos + 2] = step, memo
-      bytes = bytes + #memo
-      if entry ~= '' then
-        entries[#entries + 1] = entry
-      end
-    end
+  local outcome, length, bytes = add_memos(run, memo_bytes, steps, args + ARGS_OF_RUN, max_steps, max_bytes)
+  if outcome ~= 'stored' then
+    return {outcome, length}
   end
-  if length + #ids > max_steps then
-    return {'steps', length}
-  end
-  bytes = bytes + (memo_bytes or 0)
-  if #ids > 0 and bytes > max_bytes then
-    return {'bytes', length}
-  end
-  if #ids > 0 then
-    local pending = run .. SUFFIX_PENDING
-    redis.call('HSET', memos, unpack(new_memos))
-    length = redis.call('RPUSH', stack, unpack(ids))
-    redis.call('HDEL', pending, unpack(ids))
-    if #entries > 0 then
-      redis.call('RPUSH', run .. SUFFIX_HISTORY, unpack(entries))
-    end
+  if bytes then
     local changed = { FIELD_MEMO_BYTES, bytes }
     if owner ~= '' then
       changed[#changed + 1], changed[#changed + 2] = FIELD_CHECKPOINT, length .. ':' .. owner
     end
-    if race == '1' and redis.call('HLEN', pending) > 0 then
+    if race == '1' and redis.call('HLEN', run .. SUFFIX_PENDING) > 0 then
       changed[#changed + 1], changed[#changed + 2] = FIELD_RACED_AT, length
     end
     redis.call('HSET', run, unpack(changed))
