@@ -1,5 +1,5 @@
 /** Detects CPU starvation: a worker without CPU time loses the locks of its jobs, as if it were stopped. An idle machine causes none. */
-import { readFileSync } from 'node:fs';
+import { waitedForCpuMs } from '../test/support/waited-for-cpu.ts';
 import type { Timeline } from './timeline.ts';
 
 const EVERY_MS = 500;
@@ -17,7 +17,7 @@ export function watchStarvation(timeline: Timeline, watched: () => WatchedProces
   let before = new Map<number, number>();
   const timer = setInterval(() => {
     const nowMs = timeline.nowMs;
-    const now = new Map(watched().map(({ pid }) => [pid, waitedMs(pid)]));
+    const now = new Map(watched().map(({ pid }) => [pid, waitedForCpuMs(pid)]));
     const starved = watched().filter(({ pid }) => {
       const waited = (now.get(pid) ?? 0) - (before.get(pid) ?? Number.POSITIVE_INFINITY);
       return waited > WAITED_SHARE * (nowMs - lookedAt);
@@ -28,13 +28,4 @@ export function watchStarvation(timeline: Timeline, watched: () => WatchedProces
     lookedAt = nowMs;
   }, EVERY_MS);
   return () => clearInterval(timer);
-}
-
-/** How long the main thread of the process was runnable without a CPU; 0 on other systems than Linux. */
-function waitedMs(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
-  } catch {
-    return 0;
-  }
 }

@@ -75,7 +75,12 @@ export async function fuzz({
   const startedAt = performance.now();
   let targets = await startTargets();
   const neighborEveryMs = timed ? NEIGHBOR_EVERY_MS.timed : NEIGHBOR_EVERY_MS.untimed;
-  const neighbor = startNeighbor(targets.service.url + targets.service.eventPath, neighborEveryMs);
+  const { service } = targets;
+  const redisPid = Number(/process_id:(\d+)/.exec(await service.redis.info('server'))?.[1]);
+  const neighbor = startNeighbor(service.url + service.eventPath, neighborEveryMs, [
+    ...service.webs.map(({ pid }) => pid),
+    redisPid,
+  ]);
   const generated = allCases(targets.document);
   const findings: Finding[] = [];
   const statuses: Record<string, number> = {};
