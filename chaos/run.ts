@@ -43,7 +43,11 @@ const TRANSFORM = `function transform(evt) { return { name: 'chaos/hook', id: ev
 const HOT_HOURS = '0.003';
 const STOP_MS = { short: 3_000, long: 10_000 };
 const SHOWN_FINDINGS = 10;
-const REPEAT_TIMES = { callTimeoutMs: CALL_TIMEOUT_SECONDS * 1_000, stalledAfterMs: STALLED_AFTER_SECONDS * 1_000 };
+const REPEAT_TIMES = {
+  callTimeoutMs: CALL_TIMEOUT_SECONDS * 1_000,
+  stalledAfterMs: STALLED_AFTER_SECONDS * 1_000,
+  isBuffered: (functionId: string) => functionId.endsWith('-buffered'),
+};
 
 await runMain(async () => {
   const options = readOptions(process.argv.slice(2));

@@ -79,7 +79,11 @@ const VIOLATIONS: Record<string, Entry[]> = {
 };
 
 describe('The history of scripts/chaos', () => {
-  const model = modelOf(expectationsOf(['typescript']), { callTimeoutMs: 15_000, stalledAfterMs: 5_000 });
+  const model = modelOf(expectationsOf(['typescript']), {
+    callTimeoutMs: 15_000,
+    stalledAfterMs: 5_000,
+    isBuffered: () => false,
+  });
 
   it('is checked for every property, and each check finds its violations', () => {
     const { counts } = checkHistory(new History([]), model);

@@ -103,7 +103,7 @@ describe('The history of scripts/chaos', () => {
   });
 
   describe('proves repeated steps', () => {
-    const TIMES = { callTimeoutMs: 15_000, stalledAfterMs: 5_000 };
+    const TIMES = { callTimeoutMs: 15_000, stalledAfterMs: 5_000, isBuffered: () => false };
     const step = (name: string, atMs: number, finished: string[] = []) => start('r', atMs, { step: name, finished });
 
     it('that no fault at the time of the first excuses', () => {
@@ -127,6 +127,26 @@ describe('The history of scripts/chaos', () => {
       };
       expect(found(step('b', 11_000, ['a']))).to.deep.equal([1, 0, 0]);
       expect(found(step('a', 11_000))).to.deep.equal([0, 1, 0]);
+    });
+
+    it('of a call that a worker lost: only with a buffer does the call go on', () => {
+      const found = (isBuffered: boolean, process: number) => {
+        const again = [
+          { ...step('a', 25_000), process: 2 },
+          { ...step('b', 45_000), process },
+        ];
+        const entries = [
+          fault('kill-worker', 10_000, 10_100),
+          step('a', 9_800),
+          step('b', 9_900),
+          step('c', 10_000, ['a', 'b']),
+        ];
+        return findRepeats(new History([...entries, ...again]), { ...TIMES, isBuffered: () => isBuffered })
+          .afterFinished;
+      };
+      expect(found(true, 2)).to.deep.equal([]);
+      expect(found(true, 3)).to.have.length(1);
+      expect(found(false, 2)).to.have.length(1);
     });
   });
 

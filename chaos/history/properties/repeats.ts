@@ -7,6 +7,8 @@ export interface RepeatTimes {
   callTimeoutMs: number;
   /** After this time, another worker takes over the jobs of a dead worker. */
   stalledAfterMs: number;
+  /** Whether calls of the function go on to the next step before a step is stored. */
+  isBuffered(functionId: string): boolean;
 }
 
 export interface Repeats {
@@ -21,7 +23,7 @@ export interface Repeats {
 /** A step's result is stored within this time. A later fault is no excuse. */
 const ANSWERED_WITHIN_MS = 2_000;
 
-export function findRepeats(history: History, { callTimeoutMs, stalledAfterMs }: RepeatTimes): Repeats {
+export function findRepeats(history: History, { callTimeoutMs, stalledAfterMs, isBuffered }: RepeatTimes): Repeats {
   /** A call that a worker lost reaches the app, with what was finished then, this much later at most. */
   const inFlightMs = callTimeoutMs + stalledAfterMs;
   const result: Repeats = { executions: history.starts.length, excused: 0, unexcused: [], afterFinished: [] };
@@ -29,12 +31,18 @@ export function findRepeats(history: History, { callTimeoutMs, stalledAfterMs }:
     /** The first start that had the result of the step. */
     const finished = new Map<string, Execution>();
     const last = new Map<string, Execution>();
+    /** The last start in a call that a worker lost. */
+    let ofLostCall: Execution | undefined;
     for (const start of ofRun) {
-      const { app, runId, step, atMs } = start;
+      const { app, functionId, runId, step, process, atMs } = start;
       const before = last.get(step);
       const known = finished.get(step);
       const what = `${app}: step ${step} of run ${runId}, at ${seconds(before?.atMs ?? 0)} and ${seconds(atMs)}`;
-      const isLost = known && atMs <= known.atMs + inFlightMs && history.mayLoseCalls(known.atMs - inFlightMs, atMs);
+      const reachedInTime = known && atMs <= known.atMs + inFlightMs;
+      // The app may get little CPU time between two steps of the call.
+      const continues = ofLostCall !== undefined && ofLostCall.process === process && isBuffered(functionId);
+      const isLost = continues || (reachedInTime && history.mayLoseCalls(known.atMs - inFlightMs, atMs));
+      ofLostCall = known && isLost ? start : undefined;
       if (known && !isLost) result.afterFinished.push({ what, proof: [...(before ? [before] : []), known, start] });
       else if (before) {
         // A fault may start this long before the step and still cost the worker its locks.
