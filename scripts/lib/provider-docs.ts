@@ -46,26 +46,10 @@ function hasSignedId(preset: Preset): boolean {
   return ageOf(preset) !== '' || preset.verification?.scheme === 'braintree';
 }
 
-/** Steps that are alike at all providers and say nothing else: where the URL goes, what to choose, and the secret, whose place the section has
- *  anyway. The dashboard and the API have all steps, with the webhook's own URL. */
-const USUAL_STEPS = [
-  /^[A-Z][\w ]*: \{url\}$/,
-  /^(Choose|Subscribe to) the (events|triggers|topics|event types)(,? and (save|add the webhook))?\.$/,
-  /^Copy the (signing )?secret( \(\w+…\))?,? and paste it here\.$/,
-  /^Secret: (generate one, and paste it here|a long random text\. Paste the same one here)\.$/,
-];
-
-function section({ name, secret, settings, setup, sent }: Preset): string {
-  const own = setup.filter((step) => !USUAL_STEPS.some((usual) => usual.test(step)));
-  const steps = own.map((step) => plain(step.replace(/(?<![.?])$/, '.')).replaceAll('{url}', '`url`'));
+/** The dashboard and the API have the steps at the provider, with the webhook's own URL. */
+function section({ name, secret, settings, sent }: Preset): string {
   const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
-  const notes = [...(isInSteps(secret, own) ? [] : [secretOf(secret)]), ...needs, ...listOf(sent)].join('\n');
-  return [`### ${name}`, steps.join(' '), notes].filter(Boolean).join('\n\n');
-}
-
-/** The steps lead to the secret, and say to paste it; its place is a path of menus, and nothing else. */
-function isInSteps({ where }: Preset['secret'], steps: readonly string[]): boolean {
-  return /^[^.:;]+ → [^.:;]+$/.test(where) && steps.some((step) => /\bpaste\b/i.test(step));
+  return [`### ${name}\n`, secretOf(secret), ...needs, ...listOf(sent)].join('\n');
 }
 
 /** What reconciliation needs, and what it promises. */
