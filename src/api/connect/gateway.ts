@@ -42,7 +42,7 @@ export interface GatewayDeps extends HandshakeDeps, CheckpointFramesDeps {
 
 export const connectionRenewal = duty<{ gateway: Gateway }>({
   name: 'connections',
-  about: 'Renews the connections of apps in Redis, and closes those that are silent or revoked',
+  about: 'Renews connections of apps, and closes silent or revoked ones',
   scope: 'process',
   everyMs: RENEW_MS,
   rounds:

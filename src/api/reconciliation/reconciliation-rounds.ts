@@ -26,7 +26,7 @@ export interface ReconciliationRoundsDeps extends ReconcileDeps {
 
 export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRounds }>({
   name: 'webhook-reconciliation',
-  about: 'Compares webhooks with what their providers sent, and recovers what is missing',
+  about: 'Recovers requests that providers sent and that are missing',
   scope: 'process',
   everyMs: 1_000,
   rounds:

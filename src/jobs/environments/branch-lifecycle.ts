@@ -32,7 +32,7 @@ const DELETE_AGAIN_MS = 1_000;
 
 export const branchExpiry = duty<BranchLifecycleDeps>({
   name: 'branch-expiry',
-  about: 'Archives branch environments that are unused for `BRANCH_EXPIRY_DAYS`, and deletes them as much later',
+  about: 'Archives unused branch environments, and deletes them later',
   scope: 'installation',
   everyMs: {
     of: ({ branchExpiryMs = EXPIRY_CHECK_MS }) => Math.min(EXPIRY_CHECK_MS, branchExpiryMs),

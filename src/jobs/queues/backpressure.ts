@@ -20,7 +20,7 @@ import type { PartitionQueues } from './partition-queues.ts';
 
 export const backpressureRefresh = duty<{ backpressure: Backpressure }>({
   name: 'backpressure',
-  about: "Reads Redis's memory and the length of the queues, and decides whether events are accepted",
+  about: "Reads Redis's memory and the queues, and decides whether events are accepted",
   scope: 'process',
   everyMs: 1_000,
   rounds:

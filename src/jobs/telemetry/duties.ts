@@ -19,7 +19,7 @@ export interface TelemetryDutyDeps {
 
 const heartbeat = duty<TelemetryDutyDeps>({
   name: 'heartbeat',
-  about: 'Tells the other processes that this one is alive, and how it is',
+  about: 'Tells the other processes how this one is',
   scope: 'process',
   everyMs: HEARTBEAT_MS,
   lastRoundMs: LAST_FLUSH_MS,

@@ -35,8 +35,7 @@ type Wanted = Map<string, Schedule>;
 /** An earlier version may have registered functions without their schedules, so the first round is early. */
 export const scheduleReconciliation = duty<{ schedules: Pick<Schedules, 'reconcile'>; log: Logger }>({
   name: 'schedules',
-  about:
-    'Compares the schedules in force with the functions, and mends what a process left undone that died in between',
+  about: 'Compares the schedules with the functions',
   scope: 'installation',
   everyMs: 30_000,
   leaseMs: 30_000,

@@ -16,7 +16,7 @@ export interface PendingNotificationDeps {
 
 export const pendingNotifications = duty<PendingNotificationDeps>({
   name: 'webhook-issues',
-  about: 'Sends the events of webhook issues that the web process could not send',
+  about: 'Sends events of webhook issues that web could not send',
   scope: 'partition',
   everyMs: 5_000,
   rounds:

@@ -33,7 +33,7 @@ const LOOK_AGAIN_MAX = 20_000;
 
 export const silenceCheck = duty<SilenceCheckDeps>({
   name: 'webhook-silence',
-  about: 'Opens issues of webhooks that get no more requests, and resolves them',
+  about: 'Opens and resolves issues of silent webhooks',
   scope: 'installation',
   everyMs: 60_000,
   leaseMs: 60_000,

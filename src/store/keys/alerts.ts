@@ -4,7 +4,7 @@ import { hash, zset } from './key-declaration.ts';
 export const ALERT_KEYS = {
   alertBook: hash(
     'alert-book:<env>',
-    '`book`: alerts that are open or may open soon, what each alert channel has to send, and what is not yet recorded, as JSON.',
+    '`book`: alerts that are open or may open soon, and what each channel has to send, as JSON.',
     { owner: 'alerts/alert-books.ts', ttl: '30 days, renewed', size: '20 alerts per rule, 40 changes per channel' },
   ),
   pastAlerts: zset('past-alerts:<env>', 'Resolved alerts, as JSON, by end (ms).', {

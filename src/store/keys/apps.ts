@@ -14,12 +14,12 @@ export const APP_KEYS = {
   }),
   requestedOrigins: zset(
     'requested-origins:<env>',
-    'Origins where a person asked an app to register, with the app if known, by expiry (ms).',
+    'Origins where a person asked an app to register, by expiry (ms).',
     { owner: 'apps/allowed-origins.ts', ttl: '30 s, renewed', size: '1 entry per app' },
   ),
   givenRegistration: string(
     'given-registration:<env>:<id>',
-    'What the candidate registered when a what-if asked it, as JSON; empty before.',
+    'What the candidate of a what-if registered, as JSON; empty before.',
     {
       owner: 'apps/asked-registrations.ts',
       ttl: '30 s',
@@ -28,7 +28,7 @@ export const APP_KEYS = {
   ),
   heldRegistrations: hash(
     'held-registrations:<env>',
-    'App name → its registrations that wait for a confirmation, and the count of refused ones, as JSON.',
+    'App name → held registrations, and the count of refused ones, as JSON.',
     {
       owner: 'apps/held-registrations.ts',
       ttl: '7 days, renewed',
@@ -45,11 +45,11 @@ export const APP_KEYS = {
     'Function ID → time of the pause (ms); `:held` follows if queued runs are held.',
     { owner: 'apps/functions.ts', ttl: 'none', size: '1 field per paused function' },
   ),
-  functionSettings: hash(
-    'function-settings:<env>',
-    'Function ID → settings that people made, as JSON; they go before what the app registers.',
-    { owner: 'apps/functions.ts', ttl: 'none', size: '1 field per function with settings' },
-  ),
+  functionSettings: hash('function-settings:<env>', 'Function ID → settings that people made, as JSON.', {
+    owner: 'apps/functions.ts',
+    ttl: 'none',
+    size: '1 field per function with settings',
+  }),
   functionsVersion: string('functions-version:<env>', 'Increases with every change of functions.', {
     owner: 'apps/functions.ts',
     ttl: 'none',
@@ -90,7 +90,7 @@ export const APP_KEYS = {
   ),
   versionChoices: hash(
     'version-choices:<env>',
-    'App name → what people decided about its versions, as JSON (`model/apps/versions.ts`).',
+    'App name → decisions about its versions, as JSON (`model/apps/versions.ts`).',
     { owner: 'apps/app-versions.ts', ttl: 'none', size: '1 field per app (quota)' },
   ),
   expressionProblems: hash(

@@ -55,17 +55,17 @@ export const AUTH_KEYS = {
   ),
   pendingSignIn: string(
     'pending-sign-in:<digest>',
-    'SHA-256 of the token of a browser whose user gave the password, but no second factor yet → user, as JSON.',
+    'SHA-256 of the token of a browser that needs a second factor → user, as JSON.',
     { owner: 'auth/pending-sign-ins.ts', ttl: '10 min', size: '1 JSON object' },
   ),
   passkeyChallenge: string(
     'passkey-challenge:<digest>',
-    'SHA-256 of the token of a session or pending sign-in → challenge that a passkey must sign.',
+    'SHA-256 of the token of a session or pending sign-in → challenge for a passkey.',
     { owner: 'auth/pending-sign-ins.ts', ttl: '10 min', size: '43 bytes' },
   ),
   usedSignIn: string(
     'used-sign-in:<digest>',
-    'SHA-256 of the state of a finished single sign-on, or of the ID of a logout token: each counts once.',
+    'SHA-256 of the state of a finished single sign-on, or of the ID of a logout token.',
     { owner: 'auth/sign-in-flows.ts', ttl: '10 min', size: 'empty' },
   ),
   oneTimeToken: string('one-time-token:<digest>', 'SHA-256 of the token → what it allows, as JSON.', {
@@ -73,17 +73,17 @@ export const AUTH_KEYS = {
     ttl: '24 h',
     size: '1 JSON object',
   }),
-  setUpToken: string(
-    'set-up-token',
-    'Token of the link for the first admin, sealed: every web process logs the same link.',
-    { owner: 'auth/one-time-tokens.ts', ttl: '24 h', size: '150 bytes' },
-  ),
+  setUpToken: string('set-up-token', 'Token of the link for the first admin, sealed.', {
+    owner: 'auth/one-time-tokens.ts',
+    ttl: '24 h',
+    size: '150 bytes',
+  }),
   signInThrottle: string(
     'sign-in-throttle:<limit>',
     'Prefix of rate-limiter-flexible: failed sign-ins of an address, an account, or both.',
     { owner: 'auth/sign-in-throttle.ts', ttl: '15 min or 1 h', size: 'a number' },
   ),
-  knownAddress: string('known-address:<digest>', 'SHA-256 of an account and an address from which it signed in.', {
+  knownAddress: string('known-address:<digest>', 'SHA-256 of an account and its address.', {
     owner: 'auth/sign-in-throttle.ts',
     ttl: '30 days',
     size: 'empty',
@@ -110,7 +110,7 @@ export const AUTH_KEYS = {
   }),
   idempotentResponse: string(
     'idempotent-response:<digest>',
-    'SHA-256 of principal, environment, route and idempotency key → digest of the request, and response, encrypted.',
+    'SHA-256 of principal, environment, route and key → digest of the request, and response, encrypted.',
     { owner: 'auth/idempotent-responses.ts', ttl: '24 h; 1 min, renewed, during the request', size: '90 KB' },
   ),
   apiRateLimit: string(
@@ -118,7 +118,7 @@ export const AUTH_KEYS = {
     'Prefix of rate-limiter-flexible: API requests of a key, app or user in this minute.',
     { owner: 'auth/api-rate-limits.ts', ttl: '1 min', size: 'a number' },
   ),
-  savedViews: hash('saved-views:<env>:<owner>', 'View ID → saved view of a user or the installation, as JSON.', {
+  savedViews: hash('saved-views:<env>:<owner>', 'View ID → saved view, as JSON.', {
     owner: 'auth/saved-views.ts',
     ttl: 'none; deleted with the user or environment',
     size: '100 fields',

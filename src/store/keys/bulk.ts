@@ -17,19 +17,19 @@ export const BULK_KEYS = {
   }),
   bulkOperation: hash(
     'bulk-operation:<env>:<kind>:<id>',
-    'Bulk operation: `definition`, `position` and what is being done (`planned`) as JSON; status, counts.',
+    'Bulk operation: `definition`, `position` and `planned` as JSON; status, counts.',
     { owner: 'bulk/bulk-operations.ts', ttl: TTL, size: 'about 30 fields, 70 KB' },
   ),
   bulkOperationResults: list(
     'bulk-operation-results:<env>:<kind>:<id>:<list>',
-    'What it did with each event, run or request, as JSON, in order.',
+    'What it did with each item, as JSON, in order.',
     { owner: 'bulk/bulk-operations.ts', ttl: TTL, size: '100,000 entries, or 1,000 of each list, by kind' },
   ),
-  bulkOperationPortion: hash(
-    'bulk-operation-portion:<env>:<kind>:<id>',
-    'Run ID → event ID of runs being started, for a worker that takes over.',
-    { owner: 'bulk/started-runs.ts', ttl: TTL, size: '250 fields' },
-  ),
+  bulkOperationPortion: hash('bulk-operation-portion:<env>:<kind>:<id>', 'Run ID → event ID of runs being started.', {
+    owner: 'bulk/started-runs.ts',
+    ttl: TTL,
+    size: '250 fields',
+  }),
   bulkOperationRuns: set('bulk-operation-runs:<env>:<kind>:<id>', 'Active runs that a replay started.', {
     owner: 'bulk/started-runs.ts',
     ttl: TTL,

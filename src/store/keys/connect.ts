@@ -14,10 +14,10 @@ export const CONNECT_KEYS = {
   }),
   connection: hash(
     'connection:<env>:<connection ID>',
-    'Connection: gateway, concurrency, functions and version of each app, and itself as JSON.',
+    'Connection: gateway, concurrency, functions and version of each app, and JSON.',
     { owner: 'connect/connections.ts', ttl: '15 s, renewed', size: '4 fields, and 2 per app' },
   ),
-  readyConnections: zset('ready-connections:<env>:<app>', 'Connections that take calls of the app, by expiry (ms).', {
+  readyConnections: zset('ready-connections:<env>:<app>', 'Connections that take calls, by expiry (ms).', {
     owner: 'connect/connections.ts',
     ttl: '15 s, renewed',
     size: '1 entry per connection',
@@ -32,22 +32,22 @@ export const CONNECT_KEYS = {
     ttl: '1 min, renewed',
     size: '1 entry per function (quota)',
   }),
-  connectInstance: string(
-    'connect-instance:<env>:<hash>',
-    'Instance with these functions was connected: its reconnection registers nothing.',
-    { owner: 'connect/connections.ts', ttl: '1 min, renewed', size: 'empty' },
-  ),
+  connectInstance: string('connect-instance:<env>:<hash>', 'Instance with these functions was connected.', {
+    owner: 'connect/connections.ts',
+    ttl: '1 min, renewed',
+    size: 'empty',
+  }),
   connectCall: hash('connect-call:<env>:<call ID>', 'Call in progress: connection, lease, caller, reply.', {
     owner: 'connect/connect-calls.ts',
     ttl: '5 min, renewed',
     size: 'reply; body above 64 KB until acknowledged',
   }),
-  gateway: channel(
-    'gateway:<gateway ID>',
-    'Calls for connections of the gateway; without a listener the gateway is gone.',
-    { owner: 'connect/connect-calls.ts', ttl: '–', size: '64 KB of a body per message' },
-  ),
-  connectCaller: channel('connect-caller:<caller ID>', 'Calls that have a reply or were refused.', {
+  gateway: channel('gateway:<gateway ID>', 'Calls for connections of the gateway.', {
+    owner: 'connect/connect-calls.ts',
+    ttl: '–',
+    size: '64 KB of a body per message',
+  }),
+  connectCaller: channel('connect-caller:<caller ID>', 'Calls with a reply or refusal.', {
     owner: 'connect/connect-calls.ts',
     ttl: '–',
     size: '1 ID per message',

@@ -33,7 +33,7 @@ export const DEBOUNCE_KEYS = {
   ),
   lastDebounce: string(
     'last-debounce:<env>:<digest>',
-    '`ts` and ID of the latest event of a fired debounce, so that a repeated ingest job decides the same. `<digest>`: function and key value.',
+    '`ts` and ID of the latest event of a fired debounce, for a repeated ingest job. `<digest>`: function and key value.',
     { owner: 'flow-control/debounces.ts', ttl: '10 min', size: '40 bytes' },
   ),
   debounceTimerCheck: string('debounce-look:<env>:<function ID>', 'Number of timer checks and time of the next (ms).', {

@@ -12,7 +12,7 @@ export const EVENT_KEYS = {
   ),
   overflowEvent: string(
     'overflow-event:<env>:<event ID>',
-    'Event that outlives its bucket, or whose ID is over a day from its receipt.',
+    'Event that outlives its bucket, or has an ID of another day.',
     { owner: 'events/event-location.ts', ttl: 'retention; longer while its run waits', size: '1 event' },
   ),
   duplicates: string('duplicates:<env>:<event ID>', 'Number of repeats received.', {
@@ -45,11 +45,11 @@ export const EVENT_KEYS = {
     ttl: 'retention',
     size: '26 bytes',
   }),
-  deduplication: string(
-    'dedup:<env>:<id>',
-    'Deduplication ID → first event with it; `+` follows once it is enqueued.',
-    { owner: 'events/deduplication.ts', ttl: '24 h', size: '27 bytes' },
-  ),
+  deduplication: string('dedup:<env>:<id>', 'ID → first event with it; `+` follows once it is enqueued.', {
+    owner: 'events/deduplication.ts',
+    ttl: '24 h',
+    size: '27 bytes',
+  }),
   eventsInUse: zset('events-in-use', 'Archived events copied back for a run: `<env>/<event ID>` by next check (ms).', {
     owner: 'events/events-in-use.ts',
     ttl: 'none',

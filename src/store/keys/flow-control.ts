@@ -35,15 +35,11 @@ export const FLOW_CONTROL_KEYS = {
     ttl: 'none',
     size: '1 field per call or run that holds a limit',
   }),
-  admissionChecks: zset(
-    'admission-checks',
-    'Next checks by time (ms): admissions whose job may be lost, and backlogs whose next call may start.',
-    {
-      owner: 'flow-control/admissions.ts',
-      ttl: 'none',
-      size: '1 entry per admission; `!<limit>` per throttle with a backlog; `~<env> <function>` after a deploy',
-    },
-  ),
+  admissionChecks: zset('admission-checks', 'Next checks by time (ms), of admissions and backlogs.', {
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 entry per admission; `!<limit>` per throttle with a backlog; `~<env> <function>` after a deploy',
+  }),
   heldBacklogs: hash('held-backlogs', '`<env>:<backlog>` → limit that holds back its first call.', {
     owner: 'flow-control/limit-usage.ts',
     ttl: 'none',
@@ -86,7 +82,7 @@ export const FLOW_CONTROL_KEYS = {
   }),
   heldFunctions: hash(
     'held-functions:<env>',
-    'Function ID → limit that holds its runs; a time (ms) follows if only runs queued before it are held.',
+    'Function ID → limit that holds its runs, and if only earlier runs are held, a time (ms).',
     { owner: 'flow-control/held-functions.ts', ttl: 'none', size: '1 field per held function' },
   ),
 };

@@ -26,11 +26,11 @@ export const LANE_KEYS = {
     ttl: 'none; field deleted with the creation of the run',
     size: '1 field per event that leaves',
   }),
-  leavingLaneTimes: zset(
-    'leaving-lane-times:<env>:<order>',
-    'Events that have left their lanes by when a worker may take them (ms).',
-    { owner: 'flow-control/lanes.ts', ttl: 'none; as the event that leaves', size: '1 entry per event that leaves' },
-  ),
+  leavingLaneTimes: zset('leaving-lane-times:<env>:<order>', 'The same events by when a worker may take them (ms).', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; as the event that leaves',
+    size: '1 entry per event that leaves',
+  }),
   laneTimerCheck: string('lane-look:<env>:<order>', 'Number of timer checks and time of the next (ms).', {
     owner: 'flow-control/lanes.ts',
     ttl: '9 d, renewed',

@@ -24,7 +24,7 @@ export const KEPT_PARTS = {
     ttl: 'as the run',
     size: '1 entry per finished step',
   }),
-  history: list('run:<env>:<run ID>:history', 'Attempts and steps in the order they ended, each as a JSON list.', {
+  history: list('run:<env>:<run ID>:history', 'Attempts and steps in the order they ended, as JSON lists.', {
     owner: 'runs/runs.ts',
     ttl: 'as the run',
     size: '1 entry per attempt and step',
@@ -52,11 +52,11 @@ const ACTIVE_PARTS = {
     ttl: 'deleted when the run ends',
     size: '1 field per unfinished step',
   }),
-  leftOver: hash(
-    'run:<env>:<run ID>:left-over',
-    'Steps of an ended run whose jobs are to be removed, as in `pending`.',
-    { owner: 'runs/unfinished-ends.ts', ttl: 'as the run; deleted with the jobs', size: '1 field per pending step' },
-  ),
+  leftOver: hash('run:<env>:<run ID>:left-over', 'Steps of an ended run whose jobs are to be removed.', {
+    owner: 'runs/unfinished-ends.ts',
+    ttl: 'as the run; deleted with the jobs',
+    size: '1 field per pending step',
+  }),
   defers: hash(
     'run:<env>:<run ID>:defers',
     'ID → function to run after this run, and its input, as JSON; empty: aborted.',
@@ -103,7 +103,7 @@ export const RUN_KEYS = {
   }),
   offloadedRunsSeen: hash(
     'offloaded-runs-seen',
-    'Number of offloaded runs, and when the first of those that are due should have returned (ms), at the last look.',
+    'Number of offloaded runs, and when the first that is due should have returned (ms).',
     { owner: 'runs/offloaded-run-alarms.ts', ttl: 'none', size: '2 fields' },
   ),
   activeRuns: zset('active-runs', '`<env>/<run ID>` by next reconciliation (ms).', {
@@ -126,15 +126,11 @@ export const RUN_KEYS = {
     ttl: 'none',
     size: '1 entry per such run',
   }),
-  rampEnds: hash(
-    'active-runs:<env>:<version>:ends',
-    'How runs end on a version that ramps up: `Completed`, `Failed`, `Paused`.',
-    {
-      owner: 'apps/app-versions.ts',
-      ttl: '1 day, renewed while the version ramps up',
-      size: '4 fields',
-    },
-  ),
+  rampEnds: hash('active-runs:<env>:<version>:ends', 'How runs end on a version that ramps up.', {
+    owner: 'apps/app-versions.ts',
+    ttl: '1 day, renewed while the version ramps up',
+    size: '4 fields',
+  }),
   pausedRuns: zset('active-runs:<env>:paused', 'Paused runs by creation (ms).', {
     owner: 'runs/paused-runs.ts',
     ttl: 'none',
@@ -166,17 +162,17 @@ export const RUN_KEYS = {
   ),
   overflowEventRuns: string(
     'overflow-event-runs:<env>:<event ID>',
-    'Run IDs created more than a day after their event, concatenated.',
+    'Run IDs of another day than their event, concatenated.',
     { owner: 'runs/event-runs.ts', ttl: 'retention, renewed', size: '26 bytes per run' },
   ),
-  waits: hash('waits:<env>:<event name>', '`<run ID>/<step>` → wait without a required field value, as JSON.', {
+  waits: hash('waits:<env>:<event name>', '`<run ID>/<step>` → wait without a required value, as JSON.', {
     owner: 'runs/waits.ts',
     ttl: 'last timeout + 24 h',
     size: '1 field per wait',
   }),
   waitsByValue: hash(
     'waits-by-value:<env>:<digest>:<event name>',
-    'The same with one required field value; `<digest>` is of both (`model/runs/wait-index.ts`).',
+    'The same with a required value; `<digest>` is of both (`model/runs/wait-index.ts`).',
     { owner: 'runs/waits.ts', ttl: 'last timeout + 24 h', size: '1 field per wait' },
   ),
   waitPaths: hash('wait-paths:<env>:<event name>', 'Path of a field, as JSON → waits found by its value.', {

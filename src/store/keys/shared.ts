@@ -34,7 +34,7 @@ export const SHARED_KEYS = {
     ttl: 'none',
     size: 'a number',
   }),
-  devClockMessages: channel('dev-clock-messages', 'Moves of the clock of dev mode, and the responses of processes.', {
+  devClockMessages: channel('dev-clock-messages', 'Moves of the clock of dev mode, and responses.', {
     owner: '../jobs/dev-clock/followed-clock.ts',
     ttl: '–',
     size: '1 JSON object per message',
@@ -43,12 +43,12 @@ export const SHARED_KEYS = {
 
 /** Keys of each partition. */
 export const PARTITION_KEYS = {
-  absent: string('absent', 'Never stored; named by scripts so that Redis refuses them whole while a hash slot moves.', {
+  absent: string('absent', 'Never stored: scripts name it, so that Redis refuses them while a hash slot moves.', {
     owner: 'redis/connection/scripts.ts',
     ttl: '–',
     size: 'never stored',
   }),
-  fenced: string('fenced:<key>', 'Former value of a key that now refuses writes, after a move to another Redis.', {
+  fenced: string('fenced:<key>', 'Former value of a key, after a move to another Redis.', {
     owner: 'move/fence.ts',
     ttl: 'as the key',
     size: 'as the key',

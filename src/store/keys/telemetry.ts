@@ -14,7 +14,7 @@ export const TELEMETRY_KEYS = {
   }),
   functionMetrics: hash(
     'function-metrics:<env>:<hour start>',
-    '`<counter> <function ID>` → runs in that hour; `last <function ID>` → when its last run started (ms).',
+    '`<counter> <function ID>` → runs in that hour; `last <function ID>` → last start (ms).',
     {
       owner: 'telemetry/metrics.ts',
       ttl: '7 days + 2 h',
@@ -65,18 +65,14 @@ export const TELEMETRY_KEYS = {
   }),
   archiveStatus: hash(
     'archive-status',
-    'Partition → receipt (ms) of its oldest unarchived event that is due; empty: none. `shipped`, `failed`: last shipments (ms).',
+    'Partition → receipt (ms) of its oldest unarchived event that is due. `shipped`, `failed`: last shipments (ms).',
     { owner: 'telemetry/archive-status.ts', ttl: '30 days, renewed', size: '1 field per partition, and 2' },
   ),
-  outboxStatus: hash(
-    'outbox-status',
-    'State of the outbox of an app: counts, and when its oldest event was added (ms).',
-    {
-      owner: 'telemetry/outbox-status.ts',
-      ttl: '1 h, renewed',
-      size: '6 fields',
-    },
-  ),
+  outboxStatus: hash('outbox-status', 'Outbox of an app: counts, and when its oldest event was added (ms).', {
+    owner: 'telemetry/outbox-status.ts',
+    ttl: '1 h, renewed',
+    size: '6 fields',
+  }),
   process: string('process:<process ID>', 'Running process, as JSON.', {
     owner: 'telemetry/processes.ts',
     ttl: '10 s, renewed',

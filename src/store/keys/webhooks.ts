@@ -22,15 +22,11 @@ export const WEBHOOK_KEYS = {
     ttl: 'retention, renewed and trimmed',
     size: '1 entry per held event',
   }),
-  heldEventsOf: zset(
-    'held-events-of:<env>',
-    'Those of the webhooks of an environment, or of all branches, by receipt (ms).',
-    {
-      owner: 'webhooks/held-events.ts',
-      ttl: 'retention, renewed and trimmed',
-      size: '1 entry per held event',
-    },
-  ),
+  heldEventsOf: zset('held-events-of:<env>', 'Those of an environment, or of all branches, by receipt (ms).', {
+    owner: 'webhooks/held-events.ts',
+    ttl: 'retention, renewed and trimmed',
+    size: '1 entry per held event',
+  }),
   heldEvent: string('held-event:<event ID>', 'Held event, as JSON.', {
     owner: 'webhooks/held-events.ts',
     ttl: 'retention',
@@ -43,7 +39,7 @@ export const WEBHOOK_KEYS = {
   ),
   webhookTransmission: string(
     'webhook-transmission:<webhook ID>:<SHA-256>',
-    'SHA-256 of the first body with a PayPal transmission ID (hashed in the key).',
+    'SHA-256 of the first body with a PayPal transmission ID.',
     { owner: 'webhooks/transmissions.ts', ttl: '2 days', size: '64 bytes' },
   ),
   removedWebhooks: hash('removed-webhooks', 'Deleted webhook → time (ms), until the archive knows.', {
@@ -56,16 +52,16 @@ export const WEBHOOK_KEYS = {
     ttl: '30 days, renewed',
     size: '2 fields',
   }),
-  dueWebhookReconciliations: zset(
-    'due-webhook-reconciliations',
-    'Webhooks to reconcile by the time of their next round (ms). Only with such webhooks.',
-    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '30 days, renewed', size: '1 entry per such webhook' },
-  ),
-  webhookReconciliationAlive: string(
-    'webhook-reconciliation-alive',
-    'When a web process last looked for webhooks to reconcile (ms). Only with such webhooks.',
-    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '30 days, renewed', size: 'a number' },
-  ),
+  dueWebhookReconciliations: zset('due-webhook-reconciliations', 'Webhooks to reconcile by their next round (ms).', {
+    owner: 'webhooks/webhook-reconciliations.ts',
+    ttl: '30 days, renewed',
+    size: '1 entry per such webhook',
+  }),
+  webhookReconciliationAlive: string('webhook-reconciliation-alive', 'When a web process last looked for them (ms).', {
+    owner: 'webhooks/webhook-reconciliations.ts',
+    ttl: '30 days, renewed',
+    size: 'a number',
+  }),
 };
 
 /** These keys are in the partition of the webhook's ID. */
@@ -80,11 +76,11 @@ export const WEBHOOK_LOG_KEYS = {
     ttl: '7 days, renewed',
     size: 'part of the log',
   }),
-  webhookFiltered: zset(
-    'webhook-filtered:<webhook ID>',
-    'Logged requests that the filter or the list of event names dropped.',
-    { owner: 'webhooks/webhook-log.ts', ttl: '7 days, renewed', size: 'part of the log' },
-  ),
+  webhookFiltered: zset('webhook-filtered:<webhook ID>', 'Filtered requests.', {
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: 'part of the log',
+  }),
   webhookUnverified: zset('webhook-unverified:<webhook ID>', 'Logged requests that failed verification.', {
     owner: 'webhooks/webhook-log.ts',
     ttl: '7 days, renewed',
@@ -102,12 +98,12 @@ export const WEBHOOK_LOG_KEYS = {
   ),
   originalRequest: hash(
     'original-request:<webhook ID>:<request ID>',
-    '`headers` as JSON and `body` of a request that destinations get byte for byte.',
+    '`headers` as JSON and `body` for destinations.',
     { owner: 'webhooks/original-requests.ts', ttl: 'retention; 7 days at most; until archived', size: '1 request' },
   ),
   webhookIssue: hash(
     'webhook-issue:<issue ID>',
-    'Kind, state, counts, last failure as JSON. `tell:<event>:<times reopened>`: event to send, until sent.',
+    'Kind, state, counts, last failure as JSON. `tell:<event>:<times reopened>`: event to send.',
     { owner: 'webhooks/webhook-issues.ts', ttl: '90 days, renewed by each failure', size: '18 fields, 20 reasons' },
   ),
   webhookIssues: zset('webhook-issues:<state>', 'Issues in this state by last failure (ms).', {
@@ -122,24 +118,24 @@ export const WEBHOOK_LOG_KEYS = {
   ),
   webhookTraffic: hash(
     'webhook-traffic:<webhook ID>',
-    'Hour since 1970 → requests, accepted, rejected, filtered, unverified, longest gap (ms), as a JSON list. `last`: last receipt (ms).',
+    'Hour since 1970 → requests, accepted, rejected, filtered, unverified, longest gap (ms), as JSON. `last`: last receipt (ms).',
     { owner: 'webhooks/webhook-traffic.ts', ttl: '16 days, renewed', size: '192 hours, and 1 field' },
   ),
-  unarchivedRequests: zset('unarchived-requests:<webhook ID>', 'Logged requests to archive. Only with an archive.', {
+  unarchivedRequests: zset('unarchived-requests:<webhook ID>', 'Logged requests to archive.', {
     owner: 'webhooks/unarchived-requests.ts',
     ttl: '7 days, renewed',
     size: 'part of the log',
   }),
-  dueWebhookLogs: zset('due-webhook-logs', 'Webhook ID by next check of the archiver (ms). Only with an archive.', {
+  dueWebhookLogs: zset('due-webhook-logs', 'Webhook ID by next check of the archiver (ms).', {
     owner: 'webhooks/unarchived-requests.ts',
     ttl: '7 days, renewed',
     size: '1 entry per webhook with a log',
   }),
-  webhookLogsListed: string(
-    'webhook-logs-listed',
-    'All webhooks were just entered in `due-webhook-logs`. Only with an archive.',
-    { owner: 'webhooks/unarchived-requests.ts', ttl: '10 min', size: '1 byte' },
-  ),
+  webhookLogsListed: string('webhook-logs-listed', 'All webhooks were just entered in `due-webhook-logs`.', {
+    owner: 'webhooks/unarchived-requests.ts',
+    ttl: '10 min',
+    size: '1 byte',
+  }),
   webhookReconciliation: hash(
     'webhook-reconciliation:<webhook ID>',
     "`dueAt`, `asked`, `pass` (JSON: how far the provider's list is read), `checked` (JSON: the compared span), `problem` (JSON).",
@@ -147,12 +143,12 @@ export const WEBHOOK_LOG_KEYS = {
   ),
   webhookCame: zset(
     'webhook-came:<webhook ID>',
-    "Provider's ID of requests that came, by receipt (ms), until they are found in the provider's list. Only with reconciliation.",
+    "Provider's ID of requests that came, by receipt (ms), until they are in the provider's list.",
     { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed and trimmed', size: '250,000 entries' },
   ),
   webhookSent: zset(
     'webhook-sent:<webhook ID>',
-    "Provider's ID of requests that are in its list and came or were recovered, by the provider's time (ms).",
+    "Provider's ID of listed requests that came or were recovered, by the provider's time (ms).",
     { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed and trimmed', size: '250,000 entries' },
   ),
   webhookRecovered: zset('webhook-recovered:<webhook ID>', 'Those of `webhook-sent` that were recovered.', {
@@ -162,12 +158,12 @@ export const WEBHOOK_LOG_KEYS = {
   }),
   webhookMissing: zset(
     'webhook-missing:<webhook ID>',
-    "Provider's ID of requests that are in its list and did not come, by the provider's time (ms).",
+    "Provider's ID of listed requests that did not come, by the provider's time (ms).",
     { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed and trimmed', size: '50,000 entries' },
   ),
   webhookMissingDetails: hash(
     'webhook-missing-details:<webhook ID>',
-    "Provider's ID → ID in its API, ID of the event to recover, why it is not recovered (JSON).",
+    "Provider's ID → ID in its API, ID of the event, why it is not recovered (JSON).",
     { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed', size: '1 field per missing request' },
   ),
 };

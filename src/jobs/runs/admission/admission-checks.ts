@@ -27,8 +27,7 @@ const AGAIN_MS = 50;
 
 export const admissionChecks = duty<AdmissionChecksDeps>({
   name: 'admission-checks',
-  about:
-    'Checks whether what holds a permit of a limit is alive, and whether calls wait that need not, at once after a deploy',
+  about: 'Checks what holds permits of limits, and which calls need not wait',
   scope: 'partition',
   everyMs: 1_000,
   rounds:

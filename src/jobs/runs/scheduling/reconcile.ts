@@ -52,7 +52,7 @@ export interface ReconcileDeps extends RestoreWaitsDeps, MissingCallsDeps, Pick<
 
 export const reconciliation = duty<ReconcileDeps>({
   name: 'reconciliation',
-  about: 'Enqueues the jobs of idle runs that are missing, and wake-ups that are due soon; packs runs that sleep',
+  about: 'Enqueues missing jobs of idle runs, and wake-ups that are due soon; packs runs that sleep',
   scope: 'partition',
   everyMs: {
     of: ({ reconcileAfterMs }) => Math.min(reconcileAfterMs, ROUND_MS),
