@@ -1,4 +1,4 @@
-/** The table of docs/providers.md and a section for each provider, from src/providers/presets/. */
+/** The table of docs/providers.md and a section for each provider with settings or reconciliation, from src/providers/presets/. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PRESETS } from '../../src/providers/catalog.ts';
@@ -20,7 +20,7 @@ const OWN_SCHEMES: Record<string, string> = {
 /** The page, with its tables rendered anew. */
 export function providersPage(): string {
   const page = readFileSync(resolve(ROOT, 'docs/providers.md'), 'utf8');
-  const rendered = [table(), ...PRESETS.map(section)].join('\n\n');
+  const rendered = [table(), ...PRESETS.flatMap(section)].join('\n\n');
   return page.replace(new RegExp(`${BEGIN}\n[^]*?${END}`), () => `${BEGIN}\n\n${rendered}\n\n${END}`);
 }
 
@@ -28,7 +28,7 @@ function table(): string {
   const rows = PRESETS.map((preset) => {
     const { id, name, docs, eventName, eventId, deliveryId, handshakes } = preset;
     return [
-      `[${name}](#${anchorOf(name)})<br>${code(id)}`,
+      `${section(preset).length > 0 ? `[${name}](#${anchorOf(name)})` : name}<br>${code(id)}`,
       [`[${schemeOf(preset)}](${docs})`, signatureOf(preset), ageOf(preset)].filter(Boolean).join(', '),
       code(eventName),
       eventId || deliveryId ? code((eventId ?? deliveryId) as string) : hasSignedId(preset) ? 'what is signed' : '',
@@ -46,10 +46,16 @@ function hasSignedId(preset: Preset): boolean {
   return ageOf(preset) !== '' || preset.verification?.scheme === 'braintree';
 }
 
-/** The dashboard and the API have the steps at the provider, with the webhook's own URL. */
-function section({ name, secret, settings, sent }: Preset): string {
+/** The dashboard and the API say where the secret is, and have the steps at the provider, with the webhook's own URL. */
+function section(preset: Preset): string[] {
+  const { name, secret, settings, sent } = preset;
   const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
-  return [`### ${name}\n`, secretOf(secret), ...needs, ...listOf(sent)].join('\n');
+  const notes = [
+    ...(secret.label === 'None' ? [`- No secret. ${plain(secret.where)}`] : []),
+    ...needs,
+    ...listOf(sent),
+  ];
+  return notes.length > 0 ? [`### ${name}\n\n${notes.join('\n')}`] : [];
 }
 
 /** What reconciliation needs, and what it promises. */
@@ -62,13 +68,6 @@ function listOf(sent: Preset['sent']): string[] {
     `- Reconciliation by [its list](${docs}), of the last ${keptDays} days${again}. ${key.label}: ${plain(key.where)}.${note ? ` ${plain(note)}` : ''}`,
     ...account.map(({ name, label, description }) => `- \`account.${name}\` (${label}): ${plain(description)}`),
   ];
-}
-
-/** `- Secret (HMAC key, such as …): where it is`. */
-function secretOf({ label, example, where }: Preset['secret']): string {
-  if (label === 'None') return `- No secret. ${plain(where)}`;
-  const details = [label === 'Secret' ? '' : label, example ? `such as \`${example}\`` : ''].filter(Boolean);
-  return `- Secret${details.length > 0 ? ` (${details.join(', ')})` : ''}: ${plain(where)}`;
 }
 
 function schemeOf({ verification, customScheme }: Preset): string {
