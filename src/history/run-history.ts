@@ -2,12 +2,10 @@
 import type { Archive } from '../archive/archive.ts';
 import type { Run } from '../model/runs/run.ts';
 import { Composed } from '../model/values/composed.ts';
-import type { OffloadedRuns } from '../store/runs/offloaded-runs.ts';
 import type { Runs } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 
-export interface RunHistoryDeps extends Pick<Store, 'runs' | 'restoredSteps'> {
-  offloadedRuns: Pick<OffloadedRuns, 'bringBack'>;
+export interface RunHistoryDeps extends Pick<Store, 'runs' | 'restoredSteps' | 'offloadedRuns'> {
   archive: Archive;
 }
 

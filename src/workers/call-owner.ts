@@ -4,13 +4,12 @@ import type { RunJob, RunRef } from '../jobs/queues/queues.ts';
 import type { AppFunction } from '../model/apps/app.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
-import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 import type { Runs } from '../store/runs/runs.ts';
+import type { Store } from '../store/store.ts';
 
-export interface OwnerDeps {
+export interface OwnerDeps extends Pick<Store, 'environmentKinds'> {
   functions: FunctionTables;
   runs: Pick<Runs, 'pinOf'>;
-  environmentKinds: EnvironmentKinds;
 }
 
 export interface JobOwner extends CallOwner {

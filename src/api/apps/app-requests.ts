@@ -7,14 +7,13 @@ import { type Environment, environmentNameSchema, ownerOf, ownerOfName, PRODUCTI
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import { bearerOf } from '../auth/principals.ts';
 import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
-export interface AppGuardDeps {
+export interface AppGuardDeps extends Pick<Store, 'signingKeys' | 'environments'> {
   dev: boolean;
-  signingKeys: SigningKeys;
-  environments: Environments;
 }
 
 /** Requires `Authorization: Bearer <hashed signing key>` of the environment that the app names.

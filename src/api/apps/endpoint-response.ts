@@ -8,14 +8,13 @@ import { BRANCHES, ownerOfName } from '../../model/environment.ts';
 import { bodyOf } from '../../model/runs/endpoint-response.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import type { Context, Router } from '../http/router.ts';
 import { withProtection } from '../receive/respond.ts';
 import type { ResponseTokens } from './response-tokens.ts';
 
-export interface EndpointResponseDeps {
+export interface EndpointResponseDeps extends Pick<Store, 'environments'> {
   runs: History['runs'];
-  environments: Environments;
 }
 
 /** After this time the client is redirected here again: proxies end requests that are silent for longer (Heroku after 30 s). */

@@ -1,13 +1,10 @@
 /** Watches the versions that ramp up: one whose runs fail more often than its bound allows gets no new runs (docs/change-code-safely.md). */
 import { duty } from '../../duties/duty.ts';
 import { isExceeded } from '../../model/apps/versions.ts';
-import type { AppVersions } from '../../store/apps/app-versions.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import type { Activation } from './activation.ts';
 
-export interface RampWatchDeps {
-  environments: Pick<Environments, 'all'>;
-  appVersions: Pick<AppVersions, 'ramps' | 'keepCountingEnds' | 'ends'>;
+export interface RampWatchDeps extends Pick<Store, 'environments' | 'appVersions'> {
   activation: Pick<Activation, 'abort'>;
 }
 

@@ -8,8 +8,8 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { appNameIn } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import type { Apps } from '../../store/apps/apps.ts';
-import type { AskedRegistrations, GivenRegistration } from '../../store/apps/asked-registrations.ts';
+import type { GivenRegistration } from '../../store/apps/asked-registrations.ts';
+import type { Store } from '../../store/store.ts';
 import { isStillProven, requireProven } from '../auth/proven-environment.ts';
 import { readBody } from '../http/body.ts';
 import { serviceErrorOf } from '../http/error-handler.ts';
@@ -23,11 +23,9 @@ import { problemsOf, refusalOf, shownBySdk } from './registration-problems.ts';
 /** 2,000 functions of 1 KB each. Parsing twice as much blocks the main thread for 250 ms. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
 
-export interface RegisterRouteDeps extends AppGuardDeps, ServiceAddress {
+export interface RegisterRouteDeps extends AppGuardDeps, ServiceAddress, Pick<Store, 'apps' | 'askedRegistrations'> {
   registrar: Registrar;
   quotas: Quotas;
-  apps: Apps;
-  askedRegistrations: Pick<AskedRegistrations, 'keep'>;
   backpressure: Backpressure;
 }
 

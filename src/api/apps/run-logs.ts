@@ -5,14 +5,13 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_BATCH_MAX_BYTES, LOG_RATE_MAX, LOG_RATE_WINDOW_MS, logBatchSchema } from '../../model/runs/log-lines.ts';
-import type { RunLogs } from '../../store/runs/run-logs.ts';
+import type { Store } from '../../store/store.ts';
 import type { Router } from '../http/router.ts';
 import { validate } from '../http/validation.ts';
 import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
 import { readJsonBody } from './json-body.ts';
 
-export interface RunLogRouteDeps extends AppGuardDeps {
-  runLogs: RunLogs;
+export interface RunLogRouteDeps extends AppGuardDeps, Pick<Store, 'runLogs'> {
   backpressure: Pick<Backpressure, 'admitRegistration'>;
   telemetry: Pick<Telemetry, 'publishRun'>;
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { notFound, ServiceError } from '../../errors.ts';
 import { principalOfUser, type User } from '../../model/auth/user.ts';
-import type { Sessions } from '../../store/auth/sessions.ts';
+import type { Store } from '../../store/store.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
 import { validate } from '../http/validation.ts';
@@ -32,7 +32,7 @@ interface SignedIn {
   token: string;
 }
 
-export interface AccountRouteDeps {
+export interface AccountRouteDeps extends Pick<Store, 'sessions'> {
   publicUrl: string | undefined;
   accounts: Accounts;
   auditLogger: AuditLogger;
@@ -40,7 +40,6 @@ export interface AccountRouteDeps {
   identityProviders: IdentityProviders;
   passkeys: Passkeys;
   secondFactors: SecondFactors;
-  sessions: Sessions;
 }
 
 export function accountRoutes(deps: AccountRouteDeps): Router {

@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.ts';
 import { accessTo, onlyEnvironment } from '../../model/auth/access.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
 import { refOf } from '../../model/environment.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
@@ -41,11 +41,10 @@ const setUpSchema = z.object({ token: tokenSchema, email: emailSchema, password:
 const setPasswordSchema = z.object({ token: tokenSchema, password: passwordSchema });
 const changePasswordSchema = z.object({ current_password: givenSchema, password: passwordSchema });
 
-export interface AuthRouteDeps {
+export interface AuthRouteDeps extends Pick<Store, 'environments'> {
   publicUrl: string | undefined;
   accounts: Accounts;
   identityProviders: IdentityProviders;
-  environments: Pick<Environments, 'findOrFetch'>;
 }
 
 export function authRoutes(

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { iso } from '../../model/values/time.ts';
-import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
+import type { EventLimit } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import { readBody } from '../http/body.ts';
@@ -23,8 +23,7 @@ import type { WebhookWatcher } from './webhook-watcher.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
 
-export interface ReceiveWebhookDeps extends ProcessWebhookDeps, Pick<Store, 'webhookReconciliations'> {
-  eventLimits: EventLimits;
+export interface ReceiveWebhookDeps extends ProcessWebhookDeps, Pick<Store, 'webhookReconciliations' | 'eventLimits'> {
   backpressure: Backpressure;
   requestLogWriter: RequestLogWriter;
   unverifiedLogLimit: UnverifiedLogLimit;

@@ -10,7 +10,7 @@ import {
   failed,
   type VerificationResult,
 } from '../../providers/verification/verification.ts';
-import type { Transmissions } from '../../store/webhooks/transmissions.ts';
+import type { Store } from '../../store/store.ts';
 import { keysOf, type StoredSecret } from '../../store/webhooks/webhook.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { WebhookRequest } from './webhook-request.ts';
@@ -20,11 +20,10 @@ export type LoggedVerification = NonNullable<LogSummary['verification']>;
 /** The part of a request that the log contains. */
 export type LoggedReceipt = Pick<LogSummary, 'receivedAt' | 'verification'>;
 
-export interface VerifyWebhookDeps {
+export interface VerifyWebhookDeps extends Pick<Store, 'transmissions'> {
   /** Scheme and host at which providers reach the service; undefined: the host of each request. */
   publicUrl: string | undefined;
   fetchDocument: FetchDocument;
-  transmissions: Pick<Transmissions, 'claim'>;
 }
 
 /** @param json the fields of a large body that were picked */

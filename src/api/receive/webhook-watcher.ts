@@ -8,11 +8,9 @@ import { Composed } from '../../model/values/composed.ts';
 import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Failures } from '../../store/webhooks/webhook-issues.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { WatchBuffer } from './watch-buffer.ts';
 
-export interface WebhookWatcherDeps extends Pick<Store, 'webhookIssues' | 'webhookTraffic'> {
-  webhooks: Pick<Webhooks, 'existing'>;
+export interface WebhookWatcherDeps extends Pick<Store, 'webhookIssues' | 'webhookTraffic' | 'webhooks'> {
   issueNotifier: IssueNotifier;
   telemetry: Telemetry;
   log: Logger;

@@ -1,7 +1,8 @@
 /** Reads a provider's list page by page, newest first, and compares each page with the received requests. Reading
  *  stops at an endless or circular list, and the pass records that. */
 import { iso } from '../../model/values/time.ts';
-import type { ReconciliationPass, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
+import type { Store } from '../../store/store.ts';
+import type { ReconciliationPass } from '../../store/webhooks/webhook-reconciliations.ts';
 import type { ProviderList } from './provider-list.ts';
 
 export const PASS_BOUNDS = { pages: 2_000, stuckPages: 200 };
@@ -12,9 +13,7 @@ const OTHERS_MIN = 3;
 export const LIST_OF_OTHERS = 'list_of_others';
 const OF_OTHERS = 'nothing that came in this time is in its list: is it the list of another endpoint or account?';
 
-export interface ListPagesDeps {
-  webhookReconciliations: Pick<WebhookReconciliations, 'recordSent' | 'unlisted'>;
-}
+export type ListPagesDeps = Pick<Store, 'webhookReconciliations'>;
 
 /** Reads one page. @returns the pass afterwards @throws ListProblem */
 export async function listPage(

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { ProviderClient } from '../../functions/provider-client.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/values/time.ts';
 import type { SentList } from '../../providers/sent-list.ts';
+import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type {
   CheckedSpan,
@@ -11,7 +12,6 @@ import type {
   ReconciliationState,
   WebhookReconciliations,
 } from '../../store/webhooks/webhook-reconciliations.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { LIST_OF_OTHERS, listPage } from './list-pages.ts';
 import { ListProblem, ProviderList } from './provider-list.ts';
 import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';
@@ -28,9 +28,7 @@ const TURN_MS = 10_000;
 const RECOVERED_AT_ONCE = 20;
 const SERVICE_RETRY_MS = 30 * SECOND_MS;
 
-export interface ReconcileDeps extends RecoverDeps {
-  webhookReconciliations: WebhookReconciliations;
-  webhooks: Pick<Webhooks, 'open'>;
+export interface ReconcileDeps extends RecoverDeps, Pick<Store, 'webhookReconciliations' | 'webhooks'> {
   providerClient: Pick<ProviderClient, 'send'>;
 }
 

@@ -2,7 +2,7 @@
 import { duty } from '../../duties/duty.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
-import type { Locks } from '../../store/redis/locks.ts';
+import type { Store } from '../../store/store.ts';
 import type { WebhookDirectory } from '../../store/webhooks/webhook-directory.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import { type ReconcileDeps, reconcileWebhook, SETTLE_MS } from './reconcile-webhook.ts';
@@ -19,9 +19,8 @@ const ENTER_MS = MINUTE_MS;
 /** A gap between rounds is an outage if it is longer than this: a restart takes less. */
 const OUTAGE_MS = MINUTE_MS;
 
-export interface ReconciliationRoundsDeps extends ReconcileDeps {
+export interface ReconciliationRoundsDeps extends ReconcileDeps, Pick<Store, 'locks'> {
   webhookDirectory: Pick<WebhookDirectory, 'reconciled'>;
-  locks: Pick<Locks, 'withLock'>;
 }
 
 export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRounds }>({

@@ -7,10 +7,10 @@ import { newId } from '../../model/ids.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { ownId } from '../../providers/default-id.ts';
 import type { MadeRequest } from '../../providers/sent-requests.ts';
-import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { toServiceError } from '../../store/redis/connection/connection.ts';
+import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type { MissingRequest, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
+import type { MissingRequest } from '../../store/webhooks/webhook-reconciliations.ts';
 import { loggedRequestOf } from '../receive/logged-request.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
@@ -42,11 +42,9 @@ const MESSAGE_MAX_LENGTH = 300;
 /** Events are deduplicated for 24 hours. */
 const DEDUPLICATED_MS = 23 * HOUR_MS;
 
-export interface RecoverDeps extends ProcessWebhookDeps {
-  webhookReconciliations: Pick<WebhookReconciliations, 'hasCome' | 'settle' | 'describeMissing'>;
+export interface RecoverDeps extends ProcessWebhookDeps, Pick<Store, 'webhookReconciliations' | 'eventLimits'> {
   requestLogWriter: Pick<RequestLogWriter, 'add'>;
   backpressure: Pick<Backpressure, 'admit'>;
-  eventLimits: Pick<EventLimits, 'of'>;
   log: Logger;
 }
 

@@ -8,8 +8,8 @@ import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import type { LogOutcome } from '../../model/webhooks/request-log.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { DraftCode, WebhookReplay, WebhookReplayPlan } from '../../store/webhooks/webhook-replay.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { checkFilter } from '../receive/check-filter.ts';
 import { draftOf } from '../receive/draft.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
@@ -17,8 +17,7 @@ import type { ProcessWebhookDeps } from '../receive/process-webhook.ts';
 import { previewWebhookReplay, type WebhookReplayDryRun } from './dry-run.ts';
 import { countRequests } from './logged-requests.ts';
 
-export interface StartReplayDeps extends ProcessWebhookDeps {
-  webhooks: Webhooks;
+export interface StartReplayDeps extends ProcessWebhookDeps, Pick<Store, 'webhooks'> {
   webhookLog: History['webhookLog'];
   webhookReplays: BulkStore['webhookReplays'];
   backpressure: Backpressure;

@@ -6,13 +6,13 @@ import type { BulkWork } from '../../jobs/bulk/bulk-work.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { newId } from '../../model/ids.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
+import type { Store } from '../../store/store.ts';
 import type {
   WebhookReplay,
   WebhookReplayDefinition,
   WebhookReplayPlan,
   WebhookReplayPosition,
 } from '../../store/webhooks/webhook-replay.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { type Draft, draftOf } from '../receive/draft.ts';
 import { nextRequests } from './logged-requests.ts';
 import { type ReplayRequestDeps, replayRequest } from './replay-request.ts';
@@ -22,8 +22,7 @@ const PAGE = 100;
 const TURN_MS = 1_000;
 const AT_ONCE = 20;
 
-export interface WebhookReplayWorkDeps extends ReplayRequestDeps {
-  webhooks: Webhooks;
+export interface WebhookReplayWorkDeps extends ReplayRequestDeps, Pick<Store, 'webhooks'> {
   webhookLog: History['webhookLog'];
   webhookReplays: BulkStore['webhookReplays'];
   backpressure: Pick<Backpressure, 'full' | 'admit'>;

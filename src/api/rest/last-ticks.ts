@@ -3,20 +3,17 @@
 import { ServiceError } from '../../errors.ts';
 import { tickEventId } from '../../jobs/timers/cron.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import { lastTick } from '../../model/schedules/ticks.ts';
-import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { LastTick } from '../views/function.ts';
 
 /** A very recent tick has no run yet, so the one before is shown. */
 const RECENT_MS = 10_000;
 
-export interface LastTickDeps {
-  keys: Pick<Keyspace, 'homeOf'>;
-  ids: PartitionedIds;
+export interface LastTickDeps extends Pick<Store, 'keys' | 'ids'> {
   runs: Pick<Runs, 'readMany'>;
 }
 

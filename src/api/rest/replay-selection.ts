@@ -15,13 +15,12 @@ import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import { timestampSchema } from '../views/time.ts';
 
 const FUNCTIONS_MAX = 100;
 
-interface ReplaySelectionDeps {
-  environments: Pick<Environments, 'read'>;
+interface ReplaySelectionDeps extends Pick<Store, 'environments'> {
   functionTables: Pick<FunctionTables, 'of'>;
   retentionMs: number;
 }

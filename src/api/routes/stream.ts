@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { accessToAll, covers } from '../../model/auth/access.ts';
 import { PRODUCTION, refOf } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
 import { acceptsGzipStream } from '../http/compression.ts';
@@ -16,8 +16,7 @@ const NO_PARAMETERS = z.strictObject({});
 const ACCESS_RULE = { access: 'read', scope: 'environment' } as const;
 const RETRY_AFTER_SECONDS = 5;
 
-export interface StreamRouteDeps {
-  environments: Environments;
+export interface StreamRouteDeps extends Pick<Store, 'environments'> {
   liveStreams: LiveStreams;
 }
 

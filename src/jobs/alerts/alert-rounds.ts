@@ -8,19 +8,16 @@ import { type Environment, PRODUCTION } from '../../model/environment.ts';
 import { ALERT_OPENED, ALERT_RESOLVED } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { Waits } from '../../store/runs/waits.ts';
 import type { Store } from '../../store/store.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { alertData } from './channel-requests.ts';
 import type { MeasureContext } from './measures.ts';
 
-export interface AlertRoundsDeps extends Pick<Store, 'alertBooks' | 'alertChannels' | 'alertRules' | 'ids' | 'keys'> {
+export interface AlertRoundsDeps
+  extends Pick<Store, 'alertBooks' | 'alertChannels' | 'alertRules' | 'ids' | 'keys' | 'environments' | 'waits'> {
   measure: (rule: RuleId, context: MeasureContext) => Promise<Measured[]>;
-  environments: Pick<Environments, 'all'>;
   functions: Pick<FunctionTables, 'of'>;
-  waits: Pick<Waits, 'areAny'>;
   acceptor: Pick<Acceptor, 'acceptWithId'>;
   /** undefined: messages have no links. */
   publicUrl: string | undefined;

@@ -7,13 +7,11 @@ import { dueMessage, EMPTY_QUEUE, withFailure, withMessage, withSent } from '../
 import type { Environment } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { Store } from '../../store/store.ts';
 import { hasAlerts } from './alert-rounds.ts';
 import type { AlertSender } from './alert-sender.ts';
 
-export interface AlertSendingDeps extends Pick<Store, 'alertBooks' | 'alertChannels'> {
-  environments: Pick<Environments, 'all'>;
+export interface AlertSendingDeps extends Pick<Store, 'alertBooks' | 'alertChannels' | 'environments'> {
   alertSender: AlertSender;
   publicUrl: string | undefined;
   log: Logger;

@@ -2,7 +2,7 @@
  *  entries are shipped again, because the clock of a replica that took over may be behind. */
 import type { Archive } from '../../archive/archive.ts';
 import { duty } from '../../duties/duty.ts';
-import type { AuditLog } from '../../store/auth/audit-log.ts';
+import type { Store } from '../../store/store.ts';
 import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
 const ENTRIES_AT_ONCE = 1_000;
@@ -10,8 +10,7 @@ const ENTRIES_AT_ONCE = 1_000;
 const ROUNDS_MAX = 20;
 const WINDOW_MS = 60_000;
 
-export interface AuditShippingDeps {
-  auditLog: AuditLog;
+export interface AuditShippingDeps extends Pick<Store, 'auditLog'> {
   archive: Pick<Archive, 'audit' | 'hotMs'>;
   /** Setting AUDIT_RETENTION_DAYS. */
   auditRetentionDays: number;

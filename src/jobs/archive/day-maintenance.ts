@@ -10,7 +10,7 @@ import { duty } from '../../duties/duty.ts';
 import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { DAY_MS, HOUR_MS, iso } from '../../model/values/time.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 
 const LOCK_MS = 60_000;
 const DAYS_AHEAD = 2;
@@ -19,9 +19,8 @@ const UNUSED_MS = 2 * DAY_MS;
 /** The table is being read or written: SQLSTATE of lock_timeout and statement_timeout. */
 const BUSY = new Set(['55P03', '57014']);
 
-export interface DayMaintenanceDeps {
+export interface DayMaintenanceDeps extends Pick<Store, 'environments'> {
   archive: Archive;
-  environments: Pick<Environments, 'all'>;
   /** The setting. */
   retentionDays: number;
   /** The setting. */

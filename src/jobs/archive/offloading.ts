@@ -14,8 +14,6 @@ import type { Logger } from '../../log.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
 import type { ActiveRun } from '../../store/runs/active-runs.ts';
 import type { SleepingRun } from '../../store/runs/offloaded-run.ts';
-import type { OffloadedRunAlarms } from '../../store/runs/offloaded-run-alarms.ts';
-import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A run has up to 256 KB, and as much again in events. */
@@ -30,10 +28,8 @@ export const UNAVAILABLE_RETRY_MS = 2_000;
 /** How long before its next reconciliation a run returns; that is a minute or more before its wake-up. */
 const LEAD_MS = 300_000;
 
-export interface OffloadingDeps {
+export interface OffloadingDeps extends Pick<Store, 'offloadedRuns' | 'offloadedRunAlarms'> {
   archive: Pick<Archive, 'offloadedRuns' | 'hotMs'>;
-  offloadedRuns: OffloadedRuns;
-  offloadedRunAlarms: OffloadedRunAlarms;
   runReturns: Pick<RunReturns, 'bringBack'>;
   events: Pick<Store['events'], 'envelopes'>;
   environments: Pick<Store['environments'], 'all'>;

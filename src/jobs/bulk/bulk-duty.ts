@@ -1,7 +1,6 @@
 /** The duties of bulk operations. */
 import { duty } from '../../duties/duty.ts';
-import type { EarlierOperations } from '../../store/bulk/earlier-operations.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import type { BulkRounds } from './bulk-rounds.ts';
 
 export const bulkOperating = duty<{ bulkRounds: BulkRounds }>({
@@ -17,10 +16,7 @@ export const bulkOperating = duty<{ bulkRounds: BulkRounds }>({
   end: ({ bulkRounds }) => bulkRounds.settled(),
 });
 
-interface AdoptionDeps {
-  earlierOperations: EarlierOperations;
-  environments: Pick<Environments, 'all'>;
-}
+type AdoptionDeps = Pick<Store, 'earlierOperations' | 'environments'>;
 
 export const adoption = duty<AdoptionDeps>({
   name: 'earlier-operations',

@@ -4,8 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
 import { unavailable } from '../../store/redis/connection/connection.ts';
 import { publish, type Subscriber } from '../../store/redis/connection/pub-sub.ts';
-import type { Redis } from '../../store/redis/connection/servers.ts';
-import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
+import type { Store } from '../../store/store.ts';
 import { shiftProcessTime } from './process-time.ts';
 import type { RunCounts } from './run-counts.ts';
 
@@ -23,9 +22,7 @@ export interface ClockMessage {
 
 type Message = ({ id: string } & ClockMessage) | ({ to: string } & RunCounts);
 
-export interface FollowedClockDeps {
-  redis: Redis;
-  keys: Pick<Keyspace, 'devClock' | 'devClockMessages'>;
+export interface FollowedClockDeps extends Pick<Store, 'redis' | 'keys'> {
   subscriber: Subscriber;
   runCounts: RunCounts;
 }

@@ -11,6 +11,7 @@ import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { EventGroups } from '../../store/flow-control/event-groups.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { Store } from '../../store/store.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 import type { TimerChecks } from './timer-checks.ts';
@@ -18,8 +19,7 @@ import type { TimerChecks } from './timer-checks.ts';
 export type GroupOption = 'batch' | 'debounce';
 export type OptionsOf<Option extends GroupOption> = NonNullable<FlowOptions[Option]>;
 
-export interface EventGroupDeps {
-  ids: PartitionedIds;
+export interface EventGroupDeps extends Pick<Store, 'ids'> {
   events: Pick<Events, 'extendRetention'>;
   runLists: Pick<RunLists, 'briefsByEvent'>;
   flowKeys: FlowKeys;

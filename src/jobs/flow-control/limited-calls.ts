@@ -5,7 +5,6 @@ import { type CallLimits, type Limit, limitsOf } from '../../model/flow-control/
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { CallToAdmit } from '../../store/flow-control/admissions.ts';
 import type { BacklogInfo } from '../../store/flow-control/backlog-info.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,9 +23,8 @@ export interface LimitedCall {
   score: number;
 }
 
-export interface LimitedCallsDeps extends Pick<Store, 'runs' | 'events'> {
+export interface LimitedCallsDeps extends Pick<Store, 'runs' | 'events' | 'environmentKinds'> {
   functions: FunctionTables;
-  environmentKinds: Pick<EnvironmentKinds, 'of'>;
   flowKeys: FlowKeys;
   /** Calls that all workers together can have in flight. */
   capacity: () => number;

@@ -74,7 +74,7 @@ export class Singletons
   async #claim(asking: readonly Keyed[]): Promise<Holders> {
     const holders: Holders = new Map();
     const takenOver: { claim: SingletonClaim; replaced: string[] }[] = [];
-    let open = asking.map((claimant) => ({ claimant, claim: claimOf(claimant) }));
+    let open = asking.map((claimant) => ({ claimant, claim: claimOf(claimant) as SingletonClaim }));
     for (let round = 0; open.length > 0; round++) {
       if (round === ROUNDS_MAX) throw new Error('singletons have changed their holders too often; the job is repeated');
       const results = await this.deps.holders.claim(open.map(({ claim }) => claim));

@@ -5,9 +5,9 @@ import { recordOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Stored } from '../../store/events/events.ts';
+import type { Store } from '../../store/store.ts';
 import type { RunProposal } from '../flow-control/run-proposal.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 
@@ -16,8 +16,7 @@ export interface Matches {
   decisions: Decision[];
 }
 
-export interface MatchingDeps {
-  ids: PartitionedIds;
+export interface MatchingDeps extends Pick<Store, 'ids'> {
   evaluator: ExpressionEvaluator;
 }
 

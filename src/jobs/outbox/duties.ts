@@ -4,7 +4,7 @@ import type { OutboxWakes } from '../../archive/outbox-wakes.ts';
 import { duty } from '../../duties/duty.ts';
 import type { History } from '../../history/history.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import type { OutboxStatus } from '../../store/telemetry/outbox-status.ts';
+import type { Store } from '../../store/store.ts';
 import type { OutboxRelay } from './relay.ts';
 
 const POLL_MS = 1_000;
@@ -14,11 +14,10 @@ const LEASE_MS = 30_000;
 const STEPS_DAYS = 30;
 const RUNS_AT_ONCE = 1_000;
 
-export interface OutboxDeps {
+export interface OutboxDeps extends Pick<Store, 'outboxStatus'> {
   outboxRows: OutboxRows;
   outboxWakes: OutboxWakes;
   outboxRelay: OutboxRelay;
-  outboxStatus: OutboxStatus;
   outboxEnvironment: string;
   runs: Pick<History['runs'], 'present'>;
 }

@@ -2,18 +2,15 @@
 import type { Config } from '../../config.ts';
 import { exceededThresholds, type Load } from '../../model/capacity/thresholds.ts';
 import { PRODUCTION } from '../../model/environment.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import type { Redis } from '../../store/redis/connection/connection.ts';
+import type { Store } from '../../store/store.ts';
 import type { OutboxTerms } from './relay.ts';
 
 const DAY_SECONDS = 86_400;
 
-interface TermsDeps {
+interface TermsDeps extends Pick<Store, 'environments' | 'installationLimits'> {
   env: string;
   config: Pick<Config, 'thresholds' | 'eventMaxBytes' | 'eventMaxFutureMs'>;
-  environments: Pick<Environments, 'read'>;
-  installationLimits: Pick<InstallationLimits, 'readLimits'>;
   redis: Pick<Redis, 'status'>;
   load: () => Promise<Load>;
   retentionDays: number;

@@ -3,15 +3,14 @@
 import type { History } from '../../history/history.ts';
 import type { BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import { hasEnded } from '../../model/runs/run.ts';
-import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 
 const CHECKED_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 100;
 
-export interface EndedRunsDeps {
-  replayedRuns: StartedRuns;
+export interface EndedRunsDeps extends Pick<Store, 'replayedRuns'> {
   runs: Pick<Runs, 'readMany'>;
   history: Pick<History, 'runs'>;
   transitions: Pick<RunTransitions, 'cancel'>;

@@ -10,7 +10,7 @@ import {
 } from '../../model/replays/replay.ts';
 import { countsOf } from '../../model/values/counting.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
-import type { StartedRuns } from '../../store/bulk/started-runs.ts';
+import type { Store } from '../../store/store.ts';
 import { FIRST_WINDOW_MS } from './event-windows.ts';
 import type { PlannedEvent, ReplayPlanner } from './planner.ts';
 import { type PortionStarterDeps, type StartingPair, startPortion } from './portion-starter.ts';
@@ -28,10 +28,9 @@ const INTERRUPTED_FACTOR = 5;
 /** Factor of the pauses between portions, which makes portions slightly faster than the rate; the registration of runs enforces it. */
 const AHEAD = 0.9;
 
-export interface PortionDeps extends PortionStarterDeps {
+export interface PortionDeps extends PortionStarterDeps, Pick<Store, 'replayedRuns'> {
   planner: ReplayPlanner;
   replays: BulkOperations<ReplayDefinition, ReplayPosition>;
-  replayedRuns: StartedRuns;
 }
 
 /** A pair of the plan, or the end of an event. */

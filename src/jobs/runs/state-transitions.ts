@@ -20,16 +20,13 @@ import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { isStoreFailure } from '../../store/redis/connection/connection.ts';
 import type { WaitingJob } from '../../store/redis/job-lists.ts';
-import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { ResultContext, StepWait } from '../../store/runs/steps.ts';
 import type { Store } from '../../store/store.ts';
 import { type CallToSchedule, callOf } from '../queues/call-ref.ts';
 import { waitHistory } from './attempt-history.ts';
 import { type RunEnd, RunEnds, type RunEndsDeps } from './ends/run-ends.ts';
 
-export interface RunTransitionsDeps extends RunEndsDeps, Pick<Store, 'steps' | 'requests'> {
-  pausedRuns: Pick<PausedRuns, 'add'>;
-}
+export interface RunTransitionsDeps extends RunEndsDeps, Pick<Store, 'steps' | 'requests' | 'pausedRuns'> {}
 
 /** The failure of a run whose steps are too many, or together too large. */
 export const STATE_ERRORS: Record<StateLimit, RunError> = {

@@ -13,8 +13,6 @@ import { jitterMs, scheduledTrigger, tickingTrigger } from '../../model/schedule
 import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { iso } from '../../model/values/time.ts';
-import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { Store } from '../../store/store.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { RunProposal } from '../flow-control/run-proposal.ts';
@@ -28,10 +26,8 @@ const TOGETHER_MAX = 250;
 /** Number of runs created together. */
 const STARTED_TOGETHER = 1_000;
 
-export interface CronTicksDeps extends Pick<Store, 'ids' | 'keys' | 'events'> {
-  environments: Pick<Environments, 'read'>;
+export interface CronTicksDeps extends Pick<Store, 'ids' | 'keys' | 'events' | 'environments' | 'missedTicks'> {
   functions: FunctionTables;
-  missedTicks: Pick<MissedTickLog, 'add'>;
   flowControl: Pick<FlowControl, 'decide'>;
   starter: Pick<RunStarter, 'start'>;
   telemetry: Telemetry;

@@ -9,9 +9,8 @@ import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/sc
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
-import { inPipelines, type Redis } from '../../store/redis/connection/connection.ts';
+import { inPipelines } from '../../store/redis/connection/connection.ts';
 import type { Store } from '../../store/store.ts';
 import { schedulerKey } from '../queues/job-schedulers.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -22,10 +21,8 @@ const AT_ONCE = 500;
 /** A schedule may have lost its job if the job is overdue by this much. */
 const OVERDUE_MS = 60_000;
 
-export interface SchedulesDeps extends Pick<Store, 'keys' | 'functions'> {
-  redis: Redis;
+export interface SchedulesDeps extends Pick<Store, 'keys' | 'functions' | 'redis' | 'environments'> {
   queues: PartitionQueues;
-  environments: Pick<Environments, 'all' | 'read'>;
   clock: Clock;
 }
 

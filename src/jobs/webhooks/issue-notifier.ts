@@ -7,15 +7,12 @@ import { Composed } from '../../model/values/composed.ts';
 import { iso } from '../../model/values/time.ts';
 import type { Store } from '../../store/store.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import type { NotificationContent, PendingNotification, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { NotificationContent, PendingNotification } from '../../store/webhooks/webhook-issues.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 
 const NAMES = { failing: WEBHOOK_FAILING, recovered: WEBHOOK_RECOVERED } as const;
 
-export interface IssueNotifierDeps extends Pick<Store, 'keys' | 'ids'> {
-  webhooks: Pick<Webhooks, 'read'>;
-  webhookIssues: Pick<WebhookIssues, 'notificationContent' | 'noteNotified'>;
+export interface IssueNotifierDeps extends Pick<Store, 'keys' | 'ids' | 'webhooks' | 'webhookIssues'> {
   acceptor: Pick<Acceptor, 'acceptWithId'>;
   /** undefined: events have no link to the dashboard. */
   publicUrl: string | undefined;

@@ -1,15 +1,14 @@
 /** Sends pending events about issues of webhooks, whose process died or failed before sending them. */
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
-import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import type { Store } from '../../store/store.ts';
 import type { IssueNotifier } from './issue-notifier.ts';
 
 /** Time in which the process that opened the issue sends it. */
 const GRACE_MS = 5_000;
 const AT_ONCE = 100;
 
-export interface PendingNotificationDeps {
-  webhookIssues: Pick<WebhookIssues, 'pendingNotifications'>;
+export interface PendingNotificationDeps extends Pick<Store, 'webhookIssues'> {
   issueNotifier: IssueNotifier;
   log: Logger;
 }

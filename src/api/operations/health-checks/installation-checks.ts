@@ -2,10 +2,9 @@
 import type { Config } from '../../../config.ts';
 import { sum } from '../../../model/values/sum.ts';
 import { ISSUE_KINDS } from '../../../model/webhooks/issue.ts';
-import { type HeldRegistrations, heldOfAll } from '../../../store/apps/held-registrations.ts';
+import { heldOfAll } from '../../../store/apps/held-registrations.ts';
 import type { SecretKeyCheck } from '../../../store/auth/secret-key-check.ts';
-import type { Environments } from '../../../store/environments/environments.ts';
-import type { WebhookIssues } from '../../../store/webhooks/webhook-issues.ts';
+import type { Store } from '../../../store/store.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 
 const ISSUES_READ_MAX = 200;
@@ -17,12 +16,9 @@ const OF_KIND: Record<(typeof ISSUE_KINDS)[number], string> = {
   silence: 'no requests for an unusually long time',
 };
 
-export interface InstallationCheckDeps {
+export interface InstallationCheckDeps
+  extends Pick<Store, 'secretKeyCheck' | 'webhookIssues' | 'environments' | 'heldRegistrations'> {
   config: Config;
-  secretKeyCheck: SecretKeyCheck;
-  webhookIssues: Pick<WebhookIssues, 'list' | 'read' | 'count'>;
-  environments: Pick<Environments, 'all'>;
-  heldRegistrations: Pick<HeldRegistrations, 'byApp'>;
 }
 
 export function installationChecks({

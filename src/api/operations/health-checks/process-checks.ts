@@ -6,6 +6,7 @@ import { queueStatuses } from '../../../jobs/queues/queue-status.ts';
 import { INGEST } from '../../../jobs/queues/queues.ts';
 import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
 import type { OffloadedRunAlarms } from '../../../store/runs/offloaded-run-alarms.ts';
+import type { Store } from '../../../store/store.ts';
 import type { Processes } from '../../../store/telemetry/processes.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 import { SYNC_CLOCKS } from './redis-checks.ts';
@@ -19,12 +20,9 @@ const CLOCK_WARNING_MS = 5_000;
 const HEARTBEAT_MS = 10_000;
 const NAMED_MAX = 10;
 
-export interface ProcessCheckDeps {
-  processes: Processes;
+export interface ProcessCheckDeps extends Pick<Store, 'processes' | 'activeRuns' | 'offloadedRunAlarms'> {
   queues: PartitionQueues;
   backpressure: Backpressure;
-  activeRuns: ActiveRuns;
-  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>;
   archiveHealth: ArchiveHealth;
 }
 

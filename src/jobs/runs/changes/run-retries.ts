@@ -7,8 +7,6 @@ import type { AppFunction } from '../../../model/apps/app.ts';
 import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../../model/runs/run.ts';
 import type { FromStep } from '../../../model/runs/step-input.ts';
 import { Composed } from '../../../model/values/composed.ts';
-import type { Apps } from '../../../store/apps/apps.ts';
-import type { PausedRuns } from '../../../store/runs/paused-runs.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Store } from '../../../store/store.ts';
 import type { EventRestorer } from '../../archive/event-restorer.ts';
@@ -26,14 +24,12 @@ type Progress = Awaited<ReturnType<Steps['progress']>>;
 /** A resumed run is reconciled after this time, in case the job of its last call was just ending, or this process dies. */
 const RESUMED_MS = 1_000;
 
-export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'events'> {
+export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'events' | 'apps' | 'pausedRuns'> {
   history: Pick<History, 'runs' | 'runParts' | 'steps'>;
   /** Restores an archived event, because a re-run reads its event from Redis. */
   eventRestorer: EventRestorer;
-  apps: Pick<Apps, 'read'>;
   starter: RunStarter;
   queuedRunJobs: Pick<QueuedRunJobs, 'delayedCalls' | 'promote'>;
-  pausedRuns: Pick<PausedRuns, 'remove'>;
   steps: Pick<Steps, 'progress'>;
   transitions: Pick<RunTransitions, 'fail' | 'repeatPause'>;
   telemetry: Pick<Telemetry, 'publishRun'>;
