@@ -1,5 +1,6 @@
 /** Settings of Postgres: the archive, and outboxes of apps. */
 import { z } from 'zod';
+import { between } from './values.ts';
 
 export const archive = {
   DATABASE_URL: z
@@ -12,13 +13,7 @@ export const archive = {
     .describe(
       'Verify the certificate of Postgres. `false` also enables TLS where the URL has no `sslmode`. Heroku requires false',
     ),
-  DATABASE_POOL_SIZE: z.coerce
-    .number()
-    .int()
-    .min(2)
-    .max(100)
-    .default(5)
-    .describe('Maximum number of connections to Postgres per process'),
+  DATABASE_POOL_SIZE: between(2, 100).default(5).describe('Maximum number of connections to Postgres per process'),
   DATABASE_SCHEMA: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,40}$/)

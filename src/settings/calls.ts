@@ -1,6 +1,6 @@
 /** Settings of calls to functions: at URLs, over connections of apps, and to which addresses. */
 import { z } from 'zod';
-import { cidrs, percent, positive } from './values.ts';
+import { between, cidrs, percent, positive } from './values.ts';
 
 export const calls = {
   RUN_CONCURRENCY: positive.default(100).describe('Maximum number of function calls in progress per worker'),
@@ -11,11 +11,7 @@ export const calls = {
     .default(50)
     .describe('Maximum percentage of `RUN_CONCURRENCY` for all branch environments together'),
   CALL_TIMEOUT_SECONDS: z.coerce.number().positive().default(7_200).describe('Maximum duration of a function call'),
-  CALL_RESPONSE_MAX_BYTES: z.coerce
-    .number()
-    .int()
-    .min(65_536)
-    .max(67_108_864)
+  CALL_RESPONSE_MAX_BYTES: between(65_536, 67_108_864)
     .default(8_454_144)
     .describe('Maximum size of the response to a function call. Default: two of the largest step outputs'),
   RETRY_SCALE: z.coerce.number().min(0).default(1).describe('Factor for all scheduled retry delays'),
@@ -33,11 +29,7 @@ export const connect = {
     .describe(
       'Address for WebSockets of apps. Default: `/v0/connect` at `PUBLIC_URL`, or at the host that the app has called',
     ),
-  CONNECT_LEASE_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(4)
-    .max(600)
+  CONNECT_LEASE_SECONDS: between(4, 600)
     .default(20)
     .describe('A call over a connection fails when its instance does not extend the lease for this long'),
   CONNECTIONS_MAX: positive.max(5_000).default(500).describe('Maximum number of connections of apps per environment'),

@@ -1,6 +1,6 @@
 /** Settings of Redis, and of backpressure when it is full. */
 import { z } from 'zod';
-import { limit, list, positive } from './values.ts';
+import { between, limit, list, positive } from './values.ts';
 
 const redisUrls = list.pipe(z.array(z.url({ protocol: /^rediss?$/ })).min(1));
 
@@ -32,11 +32,7 @@ export const redis = {
     .min(1)
     .default('mymaster')
     .describe('Name of the master that the Sentinels watch. Its user, password and TLS are those of `REDIS_URL`'),
-  PARTITIONS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(PARTITIONS_MAX)
+  PARTITIONS: between(1, PARTITIONS_MAX)
     .optional()
     .describe(
       'Number of partitions of events and runs. Default: 1 on one Redis, 32 on a cluster. Can be raised, not lowered',

@@ -1,9 +1,9 @@
 /** Settings of the processes of the service. */
 import { z } from 'zod';
-import { list, port } from './values.ts';
+import { between, list, port } from './values.ts';
 
 /** The maximum is Heroku's value for its largest dynos. */
-const processCount = z.coerce.number().int().min(1).max(200).default(1);
+const processCount = between(1, 200).default(1);
 
 export const service = {
   MODE: z
@@ -25,11 +25,7 @@ export const service = {
     'Number of processes of `scripts/start worker`; 200 MB each. `INGEST_CONCURRENCY` and `RUN_CONCURRENCY` apply to each',
   ),
   PUBLIC_URL: z.url().optional().describe('Public address of the service, such as `https://events.example.com`'),
-  TRUST_PROXY: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(20)
+  TRUST_PROXY: between(0, 20)
     .default(0)
     .describe('Number of reverse proxies whose `X-Forwarded-*` headers to trust. 1 on Heroku'),
   DEV_ALLOWED_ORIGINS: list

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 
 export const port = z.coerce.number().int().min(0).max(65_535);
+/** A whole number from `min` to `max`. */
+export const between = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 export const positive = z.coerce.number().int().min(1);
 export const percent = z.coerce.number().int().min(1).max(100);
 export const limit = z.coerce.number().int().min(0);

@@ -16,6 +16,7 @@ import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { Store } from '../../store/store.ts';
+import { textUpTo } from '../http/validation.ts';
 import { timestampSchema } from '../views/time.ts';
 
 const FUNCTIONS_MAX = 100;
@@ -26,17 +27,11 @@ interface ReplaySelectionDeps extends Pick<Store, 'environments'> {
 }
 
 const filterSchema = z.strictObject({
-  name: z.string().min(1).max(EVENT_NAME_MAX).nullish().describe('Event name, or a prefix with `*`: `order/*`'),
-  source: z
-    .string()
-    .min(1)
-    .max(512)
+  name: textUpTo(EVENT_NAME_MAX).nullish().describe('Event name, or a prefix with `*`: `order/*`'),
+  source: textUpTo(512)
     .nullish()
     .describe('The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks'),
-  search: z
-    .string()
-    .min(1)
-    .max(LENGTH_MAX)
+  search: textUpTo(LENGTH_MAX)
     .nullish()
     .describe('A condition that events must meet, in the language of docs/search.md'),
   id_prefix: z
@@ -53,12 +48,12 @@ const filterSchema = z.strictObject({
 });
 
 export const replayBodySchema = z.object({
-  name: z.string().min(1).max(128).nullish().describe('A name for users of the dashboard'),
+  name: textUpTo(128).nullish().describe('A name for users of the dashboard'),
   filter: filterSchema.default({}),
   received_after: timestampSchema.describe('Inclusive'),
   received_before: timestampSchema.describe('Exclusive'),
   functions: z
-    .array(z.string().min(1).max(512))
+    .array(textUpTo(512))
     .min(1)
     .max(FUNCTIONS_MAX)
     .nullish()

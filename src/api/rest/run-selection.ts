@@ -12,6 +12,7 @@ import {
 import { EXCLUDABLE, LISTED_FUNCTIONS_MAX } from '../../model/runs/excluded-functions.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
+import { textUpTo } from '../http/validation.ts';
 import { timeSchema } from '../views/time.ts';
 import { listQuery } from './list-query.ts';
 import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './search-query.ts';
@@ -22,33 +23,20 @@ export const runFilters = {
     'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs must meet both. A page of a list examines up to 1,000 active runs; ' +
       '`metadata.stopped_early` says that there are more, and the cursor continues from there',
   ),
-  function_id: z.string().min(1).max(512).optional().describe('The ID of a function, or a prefix with `*`: `shop-*`'),
-  app: z.string().min(1).max(128).optional().describe('Name of an app, to select runs of its functions'),
+  function_id: textUpTo(512).optional().describe('The ID of a function, or a prefix with `*`: `shop-*`'),
+  app: textUpTo(128).optional().describe('Name of an app, to select runs of its functions'),
   exclude: listQuery(EXCLUDABLE).describe(
     `Leaves out runs of functions that only schedules start, or that handle failures of others; nothing in environments with more than ${LISTED_FUNCTIONS_MAX} other functions`,
   ),
-  event_id: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .describe('Internal ID of an event, to select the runs that it triggered'),
+  event_id: textUpTo(64).optional().describe('Internal ID of an event, to select the runs that it triggered'),
   id_prefix: idPrefixSchema.optional().describe('Prefix of run IDs'),
-  error: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .describe('A text in the name or the message of the error; case does not matter'),
+  error: textUpTo(1_000).optional().describe('A text in the name or the message of the error; case does not matter'),
   fingerprint: fingerprintSchema
     .optional()
     .describe(
       'Fingerprint of an error group, to select the failed runs that have its error. `function_id` makes the search faster',
     ),
-  app_version: z
-    .string()
-    .min(1)
-    .max(256)
+  app_version: textUpTo(256)
     .optional()
     .describe('The version of its app on which a run ends. Runs that are not pinned have none'),
   ...searchQuery('runs'),

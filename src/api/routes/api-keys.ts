@@ -7,7 +7,7 @@ import { environmentNameSchema } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
 import type { UsedApiKey } from '../../store/auth/api-keys.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
@@ -20,11 +20,11 @@ export const apiKeySchema = apiObject('ApiKey', {
   id: z.string(),
   name: apiKeyNameSchema,
   access: accessSchema,
-  environment: z.string().nullable().describe('The only environment that the key may access; null: all'),
+  environment: textOrNull.describe('The only environment that the key may access; null: all'),
   hint: z.string().describe('The last characters of the secret'),
   created_at: z.iso.datetime(),
   created_by: z.string(),
-  last_used_at: z.iso.datetime().nullable().describe('Accurate to ten seconds'),
+  last_used_at: timeOrNull.describe('Accurate to ten seconds'),
 });
 export const newApiKeySchema = apiKeySchema
   .extend({ secret: z.string().describe('Shown only once; the service stores its hash') })

@@ -10,21 +10,17 @@ import { machineTime } from '../../model/values/clock.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
 import { existingApp } from '../apps/existing.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 export const appCheckSchema = apiObject('AppCheck', {
   ok: z.boolean(),
   reachable: z.boolean().describe('An app responded at its URL'),
-  answered_in_ms: z
-    .int()
-    .nullable()
-    .describe('Response time in milliseconds; null: no response, or the principal has no admin access'),
-  status: z
-    .int()
-    .nullable()
-    .describe('HTTP status of the response; null: no response, or the principal has no admin access'),
+  answered_in_ms: wholeOrNull.describe(
+    'Response time in milliseconds; null: no response, or the principal has no admin access',
+  ),
+  status: wholeOrNull.describe('HTTP status of the response; null: no response, or the principal has no admin access'),
   problems: z
     .array(z.object({ code: z.enum(PROBLEM_CODES), message: z.string(), fix: z.string() }))
     .describe('Most severe first. Without admin access only `unreachable` is reported'),

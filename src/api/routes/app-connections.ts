@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { machineTime } from '../../model/values/clock.ts';
 import { existingApp } from '../apps/existing.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
@@ -14,7 +14,7 @@ import { present } from '../views/present.ts';
 export const connectionSchema = apiObject('Connection', {
   id: z.string(),
   instance_id: z.string().describe('Name of the instance, by default its host name'),
-  app_version: z.string().nullable(),
+  app_version: textOrNull,
   sdk: z.string().describe('Name and version of its SDK'),
   status: z
     .enum(['connecting', 'ready', 'paused'])

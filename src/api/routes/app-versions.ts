@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isConnected } from '../../model/apps/connection.ts';
 import { type GivenRamp, percentOf, type RampEnds, stateOf, VERSION_STATES } from '../../model/apps/versions.ts';
 import { existingApp } from '../apps/existing.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeBetween, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
@@ -18,7 +18,7 @@ const WAKES_PER_VERSION = 100;
 const abortWhenSchema = z
   .strictObject({
     failure_rate: z.number().min(0).max(1).describe('From 0 to 1'),
-    min_runs: z.int().min(1).max(1_000_000).default(20).describe('Not before this many runs have ended'),
+    min_runs: wholeBetween(1, 1_000_000).default(20).describe('Not before this many runs have ended'),
   })
   .describe('The ramp aborts itself when more of the runs that ended on the version have failed');
 
@@ -29,7 +29,7 @@ export const versionSchema = apiObject('AppVersion', {
     .describe(
       'active: new runs start on the version; ramping: `percent` of them do; draining: only runs that are pinned to it call it; waiting: it was never active, and nothing calls it before it is activated (`activation` of the app); drained: nothing calls it, so it is safe to stop',
     ),
-  percent: z.int().min(0).max(100).describe('Share of the new runs of pinned functions that starts on it'),
+  percent: wholeBetween(0, 100).describe('Share of the new runs of pinned functions that starts on it'),
   ramp: z
     .object({
       percent: z.int().describe('Share of the new runs of pinned functions'),
@@ -40,25 +40,22 @@ export const versionSchema = apiObject('AppVersion', {
         ),
       failed_runs: z.int().describe('Runs of `ended_runs` that failed or paused'),
       abort_when: abortWhenSchema.nullable(),
-      aborted_at: z.iso.datetime().nullable().describe('null: the ramp continues'),
+      aborted_at: timeOrNull.describe('null: the ramp continues'),
     })
     .nullable()
     .describe('For the version that ramps up, or whose ramp aborted itself last; null: any other version'),
   url: z.string(),
-  sdk: z.string().nullable(),
+  sdk: textOrNull,
   function_count: z.int(),
   active_runs: z.int().describe('Active runs that are pinned to it'),
-  oldest_run_at: z.iso.datetime().nullable().describe('When the oldest of these runs was created; null: there is none'),
-  last_wake_at: z.iso
-    .datetime()
-    .nullable()
-    .describe(
-      'Of a draining version: when the last of them wakes, by the end of its sleep or the timeout of its wait. Looks at the newest runs, 10,000 at most; of more than 100, those that began to sleep in the last two minutes may be missed. null: none sleeps or waits with a timeout, or the version is not draining',
-    ),
-  connections: z.int().nullable().describe('Live connections of this version; null: the app does not connect'),
+  oldest_run_at: timeOrNull.describe('When the oldest of these runs was created; null: there is none'),
+  last_wake_at: timeOrNull.describe(
+    'Of a draining version: when the last of them wakes, by the end of its sleep or the timeout of its wait. Looks at the newest runs, 10,000 at most; of more than 100, those that began to sleep in the last two minutes may be missed. null: none sleeps or waits with a timeout, or the version is not draining',
+  ),
+  connections: wholeOrNull.describe('Live connections of this version; null: the app does not connect'),
   registered_at: z.iso.datetime().describe('When it first registered'),
   last_registered_at: z.iso.datetime(),
-  active_at: z.iso.datetime().nullable().describe('When it last became active; null: never'),
+  active_at: timeOrNull.describe('When it last became active; null: never'),
 });
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
@@ -127,10 +124,7 @@ export function appVersionRoutes({ apps, appVersions, connections, activation, l
         'the app registers one that was never active. With `percent`, only that share of the new runs of pinned functions starts on it, and with `abort_when` none as soon as too many of them fail.',
       body: z
         .strictObject({
-          percent: z
-            .int()
-            .min(0)
-            .max(100)
+          percent: wholeBetween(0, 100)
             .default(100)
             .describe(
               'The rest starts on the version that was active, whose triggers and limits count for all. By a hash of the run ID: who is in at 5 % is in at 20 %. 0: back to that version',

@@ -8,7 +8,7 @@ import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adapti
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import { existingApp } from '../apps/existing.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
@@ -41,15 +41,15 @@ const throttledAppSchema = z
 export const appSchema = apiObject('App', {
   name: z.string(),
   url: z.url(),
-  sdk: z.string().nullable().describe('Name and version of its SDK'),
-  framework: z.string().nullable(),
+  sdk: textOrNull.describe('Name and version of its SDK'),
+  framework: textOrNull,
   dialect: z.enum(['service', 'inngest']).describe('The header dialect that the app uses'),
   registered_at: z.iso.datetime().describe('When the app last registered'),
   last_sync: z
     .object({
       at: z.iso.datetime(),
       succeeded: z.boolean(),
-      error: z.string().nullable(),
+      error: textOrNull,
       by: syncOriginSchema.nullable().describe('null: the app registered before the service recorded this'),
     })
     .describe('The last attempt to register the app'),
@@ -57,7 +57,7 @@ export const appSchema = apiObject('App', {
     .object({ at: z.iso.datetime(), error: z.string(), by: syncOriginSchema.nullable() })
     .nullable()
     .describe('The last failed attempt, even if later attempts succeeded; null: no attempt failed'),
-  deploy_id: z.string().nullable().describe('The build of the app; null: its SDK does not report one'),
+  deploy_id: textOrNull.describe('The build of the app; null: its SDK does not report one'),
   versioning: z
     .enum(VERSIONINGS)
     .nullable()
@@ -94,7 +94,7 @@ export const detailedAppSchema = appSchema
     functions: z.array(functionSchema),
     unsupported: unsupportedSchema,
     refused_functions: z
-      .array(z.object({ id: z.string().nullable(), problem: z.string() }))
+      .array(z.object({ id: textOrNull, problem: z.string() }))
       .describe(
         'Functions of the last registration that were rejected. An earlier registration of such a function stays in effect',
       ),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
 import type { StoredRejection } from '../../store/auth/rejection-log.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -19,12 +19,11 @@ export const entrySchema = apiObject('AuditEntry', {
   at: z.iso.datetime(),
   who: z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() }),
   action: z.string().describe('A route of the API, or sign-in, set-up or set-password'),
-  target: z.string().nullable().describe('ID or name of the changed object'),
-  target_name: z
-    .string()
-    .nullable()
-    .describe('Its name after the change, if it has one beside its ID; null of entries of earlier versions'),
-  environment: z.string().nullable(),
+  target: textOrNull.describe('ID or name of the changed object'),
+  target_name: textOrNull.describe(
+    'Its name after the change, if it has one beside its ID; null of entries of earlier versions',
+  ),
+  environment: textOrNull,
   summary: z.string(),
   ip: z.string(),
   request_id: z.string(),
@@ -34,7 +33,7 @@ export const rejectionSchema = apiObject('Rejection', {
   id: z.string(),
   action: z.string().describe('sign-in, change-password, set-password or set-up'),
   reason: z.string().describe('The error code'),
-  name: z.string().nullable().describe('Email address of the attempt'),
+  name: textOrNull.describe('Email address of the attempt'),
   address: z.string().describe('An IPv4 address, or an IPv6 /64 network'),
   count: z.int().min(1).describe('Number of attempts'),
   first_at: z.iso.datetime(),

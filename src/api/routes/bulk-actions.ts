@@ -12,6 +12,7 @@ import {
   RERUN_FROM,
 } from '../../model/runs/bulk-action.ts';
 import { describe } from '../../model/values/json.ts';
+import { textUpTo } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -41,10 +42,7 @@ const bodySchema = z.object({
     .describe(
       'For `retry`. true: also re-runs runs that have been re-run already: a later run of the function on the event has completed',
     ),
-  version: z
-    .string()
-    .min(1)
-    .max(256)
+  version: textUpTo(256)
     .nullish()
     .describe('For `move`: the version of their app on which the runs end; null: they continue with the active one'),
   all: z.boolean().default(false).describe('true: the filter may be empty'),

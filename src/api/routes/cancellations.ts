@@ -6,7 +6,7 @@ import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -22,12 +22,12 @@ const cancellationSchema = apiObject('Cancellation', {
   function_id: z.string(),
   function_internal_id: z.string().describe('A UUID that stands for the function'),
   environment_id: z.string().describe('A UUID that stands for the environment'),
-  started_after: z.iso.datetime().nullable(),
+  started_after: timeOrNull,
   started_before: z.iso.datetime(),
-  if: z.string().nullable(),
+  if: textOrNull,
   queued_only: z.boolean().describe('true: cancels the queued runs of a function that was paused'),
   created_at: z.iso.datetime(),
-  done_at: z.iso.datetime().nullable().describe('null: the cancellation is in progress'),
+  done_at: timeOrNull.describe('null: the cancellation is in progress'),
   cancelled_runs: z.int(),
 });
 

@@ -7,6 +7,7 @@ import { newSigningSecret } from '../../model/auth/secret.ts';
 import { BRANCHES } from '../../model/environment.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { describe } from '../../model/values/json.ts';
+import { wholeBetween } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
@@ -151,10 +152,7 @@ export function destinationRoutes(deps: ApiParts): Route[] {
       description:
         'Requests are signed with the new secret at once, and also with the previous one for the given time.',
       body: z.object({
-        keep_old_seconds: z
-          .int()
-          .min(0)
-          .max(30 * DAY_SECONDS)
+        keep_old_seconds: wholeBetween(0, 30 * DAY_SECONDS)
           .default(DAY_SECONDS)
           .describe('0: the previous secret becomes invalid at once'),
       }),

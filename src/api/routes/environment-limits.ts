@@ -5,15 +5,13 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
+import { wholeBetween } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { environmentSchema, presentEnvironment } from './environments.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
-const retentionSchema = z
-  .int()
-  .min(1)
-  .max(3_650)
+const retentionSchema = wholeBetween(1, 3_650)
   .nullable()
   .optional()
   .describe(

@@ -12,7 +12,7 @@ import {
 } from '../../model/environment.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import { describe } from '../../model/values/json.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -24,22 +24,15 @@ import { maxBytesSchema } from './installation-limits.ts';
 export const environmentSchema = apiObject('Environment', {
   name: z.string(),
   kind: z.enum(ENVIRONMENT_KINDS),
-  created_at: z.iso.datetime().nullable().describe('null: production, which always exists'),
-  archived_at: z.iso
-    .datetime()
-    .nullable()
-    .describe('When the environment was archived; since then it rejects new events'),
+  created_at: timeOrNull.describe('null: production, which always exists'),
+  archived_at: timeOrNull.describe('When the environment was archived; since then it rejects new events'),
   event_max_bytes: maxBytesSchema
     .nullable()
     .describe('Largest request body in bytes; null: the limit of the installation'),
-  retention_days: z
-    .int()
-    .nullable()
-    .describe('Number of days for which events and ended runs are kept; null: the setting RETENTION_DAYS'),
-  deleting_at: z.iso
-    .datetime()
-    .nullable()
-    .describe('When the deletion began; the environment disappears once all its data is deleted'),
+  retention_days: wholeOrNull.describe(
+    'Number of days for which events and ended runs are kept; null: the setting RETENTION_DAYS',
+  ),
+  deleting_at: timeOrNull.describe('When the deletion began; the environment disappears once all its data is deleted'),
 });
 
 const routes = routesOf({ tag: 'Environments', scope: 'installation' });

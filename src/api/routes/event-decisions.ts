@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ExplainedDecision, OUTCOMES } from '../../jobs/flow-control/explained-decisions.ts';
 import { RESULTS } from '../../jobs/flow-control/expression-reader.ts';
 import { DECISION_REASONS } from '../../model/flow-control/decision.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -46,7 +46,7 @@ export const eventDecisionSchema = apiObject('EventDecision', {
   run_ids: z
     .array(z.string())
     .describe('The runs that the event started; otherwise the run that includes the event or is the reason'),
-  until: z.iso.datetime().nullable().describe('Time until which events are rate-limited'),
+  until: timeOrNull.describe('Time until which events are rate-limited'),
   expressions: z.array(expressionSchema).nullable().describe('Expressions of triggers that were not met'),
   changed_since: z
     .boolean()

@@ -4,7 +4,7 @@ import { orNotFound } from '../../errors.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
@@ -24,7 +24,7 @@ export const eventKeySchema = apiObject('EventKey', {
   hint: z.string().describe('The last characters of the secret'),
   ...shownListFields,
   max_bytes: maxBytesSchema.nullable(),
-  last_used_at: z.iso.datetime().nullable().describe('May lag by up to a minute'),
+  last_used_at: timeOrNull.describe('May lag by up to a minute'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });

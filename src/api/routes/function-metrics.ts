@@ -12,7 +12,7 @@ import {
   timeStepOf,
 } from '../../store/telemetry/function-series.ts';
 import { existingFunction } from '../apps/existing.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -34,10 +34,9 @@ const pointSchema = z.object({
 });
 
 const stepSchema = z.object({
-  name: z
-    .string()
-    .nullable()
-    .describe("The first 100 characters of the step's name; null: all steps beyond the first 50 names of a day"),
+  name: textOrNull.describe(
+    "The first 100 characters of the step's name; null: all steps beyond the first 50 names of a day",
+  ),
   count: z.int().describe('How often the step ended; each attempt counts'),
   failed: z.int(),
   duration_ms: durationSchema,

@@ -1,7 +1,7 @@
 /** `/v1/health/checks`: problems of the installation, and how to fix them. */
 import { z } from 'zod';
 import { iso } from '../../model/values/time.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { CHECK_STATUSES } from '../operations/health-checks/check.ts';
 import { HealthChecks } from '../operations/health-checks/health-checks.ts';
 import { installationChecks } from '../operations/health-checks/installation-checks.ts';
@@ -15,7 +15,7 @@ const status = z.enum(CHECK_STATUSES);
 export const healthSchema = apiObject('Health', {
   status: status.describe('The worst status of all checks'),
   mode: z.enum(['dev', 'production']),
-  public_url: z.string().nullable().describe('The setting PUBLIC_URL'),
+  public_url: textOrNull.describe('The setting PUBLIC_URL'),
   time: z.iso.datetime().describe('Time of the clock of the web process that responds'),
   checks: z.array(
     z.object({
@@ -24,7 +24,7 @@ export const healthSchema = apiObject('Health', {
         'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
       ),
       message: z.string(),
-      remedy: z.string().nullable().describe('How to fix it; null: nothing needs to be fixed'),
+      remedy: textOrNull.describe('How to fix it; null: nothing needs to be fixed'),
     }),
   ),
 });

@@ -11,7 +11,7 @@ import { describe } from '../../model/values/json.ts';
 import { EVENT_ORDER } from '../../model/webhooks/webhook-order.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent } from '../../store/webhooks/held-events.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
@@ -31,7 +31,7 @@ const BULK_BOUNDS = 'about 10,000 events per request, for about 10 s';
 export const heldSchema = apiObject('HeldEvent', {
   internal_id: z.string().describe('ID of the held event'),
   webhook_id: z.string(),
-  selection: z.string().nullable().describe('The environment that the request selected; null: none'),
+  selection: textOrNull.describe('The environment that the request selected; null: none'),
   reason: z.enum(HELD_REASONS),
   event: eventSchema,
   received_at: z.iso.datetime(),

@@ -1,17 +1,13 @@
 /** `/v1/account/limits`: the limits of the installation. */
 import { z } from 'zod';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, wholeBetween } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-export const maxBytesSchema = z
-  .int()
-  .min(1)
-  .max(EVENT_LIMIT_MAX_BYTES)
-  .describe(
-    'Largest request body in bytes; null: the limit of the environment applies, then that of the installation, then the setting EVENT_MAX_BYTES',
-  );
+export const maxBytesSchema = wholeBetween(1, EVENT_LIMIT_MAX_BYTES).describe(
+  'Largest request body in bytes; null: the limit of the environment applies, then that of the installation, then the setting EVENT_MAX_BYTES',
+);
 
 export const limitsSchema = apiObject('InstallationLimits', {
   event_max_bytes: maxBytesSchema.nullable(),

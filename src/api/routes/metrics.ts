@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { DAY_MS, floorTo, HOUR_MS, iso } from '../../model/values/time.ts';
 import { type HourlyRuns, METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { fieldsQuery, longPageQuery, namePosition } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
@@ -43,7 +43,7 @@ export const functionStatsSchema = apiObject('FunctionStats', {
   completed: z.int(),
   failed: z.int(),
   cancelled: z.int(),
-  last_started_at: z.iso.datetime().nullable().describe('To the second; null: no run started in these hours'),
+  last_started_at: timeOrNull.describe('To the second; null: no run started in these hours'),
   hours: z
     .object({ from: z.iso.datetime(), started: z.array(z.int()), failed: z.array(z.int()) })
     .optional()

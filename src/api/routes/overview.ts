@@ -8,7 +8,7 @@ import { DAY_MS, floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/connection/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countOpenIssues } from '../rest/attention-counts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -40,7 +40,7 @@ const queueSchema = z.object({
   processed: z
     .object({ since: z.iso.datetime(), completed: z.int(), failed: z.int() })
     .describe('Attempts of jobs that ended in the last five minutes and the present one, up to about a second ago'),
-  oldest_waiting_at: z.iso.datetime().nullable().describe('When the first job in the queue became ready'),
+  oldest_waiting_at: timeOrNull.describe('When the first job in the queue became ready'),
 });
 
 const clusterSchema = z.object({
@@ -48,17 +48,17 @@ const clusterSchema = z.object({
   replicas: z.int(),
   hash_slots_not_served: z.int().describe('Hash slots without a node, of 16,384'),
   fullest: z
-    .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: z.int().nullable() })
+    .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: wholeOrNull })
     .describe('The primary with the smallest share of free memory'),
 });
 
 const redisSchema = z.object({
   version: z.string(),
   used_memory_bytes: z.int(),
-  max_memory_bytes: z.int().nullable().describe('null: no limit is set'),
+  max_memory_bytes: wholeOrNull.describe('null: no limit is set'),
   maxmemory_policy: z.string(),
   appendonly: z.boolean(),
-  appendfsync: z.string().nullable().describe('null: this Redis does not report it'),
+  appendfsync: textOrNull.describe('null: this Redis does not report it'),
   warnings: z.array(z.string()).describe('Settings that risk data loss, and how to fix them'),
   cluster: clusterSchema
     .nullable()
@@ -67,7 +67,7 @@ const redisSchema = z.object({
 
 const intakeSchema = z.object({
   open: z.boolean().describe('false: requests are rejected with 429 or 503 and `Retry-After`'),
-  full_since: z.iso.datetime().nullable(),
+  full_since: timeOrNull,
   reasons: z.array(z.string()).describe('The exceeded limits, by how much, and how to fix it'),
 });
 
@@ -78,14 +78,11 @@ const archiveSchema = z.object({
       '`off`: there is no Postgres; `behind`: events have waited for more than 5 minutes beyond HOT_HOURS; `unavailable`: Postgres does not ' +
         'respond, and Redis keeps everything',
     ),
-  behind_seconds: z.int().nullable().describe('How long events older than HOT_HOURS have waited'),
-  room_seconds: z
-    .int()
-    .nullable()
-    .describe(
-      'Time until Redis is too full for new events at the present growth; null: Redis is not growing, has no limit, or it is too early to tell',
-    ),
-  reason: z.string().nullable().describe('Why the archive is unavailable'),
+  behind_seconds: wholeOrNull.describe('How long events older than HOT_HOURS have waited'),
+  room_seconds: wholeOrNull.describe(
+    'Time until Redis is too full for new events at the present growth; null: Redis is not growing, has no limit, or it is too early to tell',
+  ),
+  reason: textOrNull.describe('Why the archive is unavailable'),
 });
 
 const outboxSchema = z
@@ -95,7 +92,7 @@ const outboxSchema = z
     refused: z.int(),
     uncertain: z.int().describe('Events of which nobody can tell whether they were accepted'),
     bytes: z.int(),
-    problem: z.string().nullable().describe('Why the rows could not be counted; the counts are then from before'),
+    problem: textOrNull.describe('Why the rows could not be counted; the counts are then from before'),
   })
   .nullable()
   .describe("The outbox of an app's Postgres, up to 10 s ago; null: no worker has OUTBOX_DATABASE_URL");

@@ -4,7 +4,7 @@ import { orNotFound } from '../../errors.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
 import type { SentList } from '../../providers/sent-list.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -22,8 +22,8 @@ const providerFields = {
   secret: z.object({
     label: z.string().describe("The provider's name for the secret"),
     where: z.string().describe('Where to find the secret'),
-    example: z.string().nullable(),
-    pattern: z.string().nullable().describe('Regular expression of secrets'),
+    example: textOrNull,
+    pattern: textOrNull.describe('Regular expression of secrets'),
     needed: z.boolean().describe('false: requests are verified by a public certificate, without a secret'),
   }),
 };
@@ -36,8 +36,8 @@ export const providerDetailsSchema = apiObject('ProviderDetails', {
   custom_scheme: z.enum(['hmac', 'token', 'jwt']).nullable(),
   settings: z.array(z.object({ name: z.string(), label: z.string(), description: z.string(), required: z.boolean() })),
   methods: z.array(z.enum(METHODS)),
-  event_id: z.string().nullable().describe('Location of the deduplication ID'),
-  delivery_id: z.string().nullable(),
+  event_id: textOrNull.describe('Location of the deduplication ID'),
+  delivery_id: textOrNull,
   has_handshake: z
     .boolean()
     .describe('Whether the service responds to the requests with which the provider checks the URL'),

@@ -7,6 +7,7 @@ import { type CallRef, stepCallsOf } from '../../jobs/queues/call-ref.ts';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
 import type { Steps } from '../../store/runs/steps.ts';
+import { textUpTo } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -30,7 +31,7 @@ const rerunSchema = z
   .strictObject({
     from_step: z
       .strictObject({
-        step_id: z.string().min(1).max(256).describe('Hashed ID of the step, as in the history'),
+        step_id: textUpTo(256).describe('Hashed ID of the step, as in the history'),
         input: z
           .array(z.unknown())
           .max(STEP_ARGUMENTS_MAX)
@@ -206,10 +207,7 @@ export function runRoutes({
       description:
         'A call in flight goes on, and its result counts; the next call is for the other version, with the results of all steps so far.',
       body: z.object({
-        version: z
-          .string()
-          .min(1)
-          .max(256)
+        version: textUpTo(256)
           .nullable()
           .describe('The version on which the run ends; null: it continues with the active one'),
       }),

@@ -1,6 +1,6 @@
 /** `/v1/settings`: the settings with which the service was started. */
 import { z } from 'zod';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
@@ -9,8 +9,8 @@ import { type Route, routesOf } from '../rest/route.ts';
 export const settingSchema = apiObject('Setting', {
   name: z.string().describe('Name of the environment variable'),
   group: z.string().describe('Its heading in docs/settings.md, such as Redis'),
-  value: z.string().nullable().describe('The effective value; null: none, or a secret'),
-  default: z.string().nullable(),
+  value: textOrNull.describe('The effective value; null: none, or a secret'),
+  default: textOrNull,
   meaning: z.string(),
   is_set: z.boolean(),
   secret: z.boolean().describe('The value is never shown'),

@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { BRANCH_SET, BRANCHES, ownerOf, refOfOwner } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { environmentInPath } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -13,7 +13,7 @@ import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 export const signingKeySchema = apiObject('SigningKey', {
   environment: ownerNameSchema,
   current: z.string().describe('The value for SERVICE_SIGNING_KEY of the apps'),
-  fallback: z.string().nullable().describe('The previous key, which apps may still use'),
+  fallback: textOrNull.describe('The previous key, which apps may still use'),
   given: z.boolean().describe('true: the setting SIGNING_KEY defines the key, so it cannot be rotated here'),
 });
 

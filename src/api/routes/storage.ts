@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ArchivedDayUse } from '../../archive/archived-storage.ts';
 import type { StorageUse } from '../../history/storage-use.ts';
 import { DAY_MS, iso } from '../../model/values/time.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
@@ -28,8 +28,8 @@ export const storageSchema = apiObject('Storage', {
     .object({
       events: z.int(),
       runs: z.int(),
-      bytes: z.int().nullable().describe('null: Redis does not permit MEMORY USAGE, or there is too little data'),
-      oldest_at: z.iso.datetime().nullable().describe('Minute of the oldest event'),
+      bytes: wholeOrNull.describe('null: Redis does not permit MEMORY USAGE, or there is too little data'),
+      oldest_at: timeOrNull.describe('Minute of the oldest event'),
     })
     .describe('In Redis: estimates from a sample of events'),
   archive: z.enum(['off', 'ok', 'unavailable']).describe('`off`: there is no Postgres'),
@@ -49,10 +49,9 @@ export const storageSchema = apiObject('Storage', {
           }),
         )
         .describe(`The last ${DAYS_SHOWN} days with data, newest first`),
-      disk_bytes_per_day: z
-        .int()
-        .nullable()
-        .describe('Mean over the last week, without the newest day; null: there is no complete day yet'),
+      disk_bytes_per_day: wholeOrNull.describe(
+        'Mean over the last week, without the newest day; null: there is no complete day yet',
+      ),
       forecast: z
         .array(z.object({ retention_days: z.number(), disk_bytes: z.int() }))
         .describe('Disk usage at that rate, for several retentions including that of the environment'),

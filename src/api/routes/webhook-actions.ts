@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
+import { wholeBetween } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -43,10 +44,7 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       summary: 'Rotate the URL of a webhook',
       description: 'Previous URLs stay valid for the given time.',
       body: z.object({
-        keep_old_seconds: z
-          .int()
-          .min(0)
-          .max(30 * DAY_SECONDS)
+        keep_old_seconds: wholeBetween(0, 30 * DAY_SECONDS)
           .default(DAY_SECONDS)
           .describe('How long previous URLs stay valid; 0: they become invalid at once'),
       }),

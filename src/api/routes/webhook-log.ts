@@ -4,7 +4,7 @@ import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../model/webhooks/request-log.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { loggedRequestOf } from '../receive/logged-request.ts';
@@ -24,7 +24,7 @@ import { timeSchema } from '../views/time.ts';
 const rerunSchema = apiObject('Rerun', {
   dry_run: z.boolean(),
   outcome: z.enum(LOG_OUTCOMES),
-  reason: z.string().nullable(),
+  reason: textOrNull,
   event: eventSchema.nullable().describe('The first event that the transform makes; null: it makes none'),
   events: z.array(eventSchema).max(MAX_EVENTS),
   response: customResponseSchema.nullable().describe('null: the usual response'),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
+import { wholeBetween } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -24,10 +25,7 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
         'The new secret is valid at once. The previous secret stays valid for the given time; older secrets become invalid.',
       body: z.object({
         secret: secretSchema,
-        keep_old_seconds: z
-          .int()
-          .min(0)
-          .max(30 * DAY_SECONDS)
+        keep_old_seconds: wholeBetween(0, 30 * DAY_SECONDS)
           .default(DAY_SECONDS)
           .describe('How long the previous secret stays valid; 0: it becomes invalid at once'),
       }),

@@ -1,7 +1,7 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
 import type { LogStats } from '../../model/webhooks/request-log.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -11,7 +11,7 @@ import { time } from '../views/time.ts';
 
 export const webhookStatsSchema = apiObject('WebhookStats', {
   webhook_id: z.string(),
-  last_request_at: z.iso.datetime().nullable().describe('null: the request log is empty'),
+  last_request_at: timeOrNull.describe('null: the request log is empty'),
   requests: z.int(),
   rejected: z.int().describe('Requests that were rejected'),
   filtered: z.int().describe('Requests that the filter or the list of event names dropped'),

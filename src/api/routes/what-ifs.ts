@@ -14,6 +14,7 @@ import { refusalOfSdk } from '../../model/what-if/planning-sdks.ts';
 import type { WhatIf, WhatIfDefinition, WhatIfExample } from '../../model/what-if/what-if.ts';
 import type { App } from '../../store/apps/apps.ts';
 import { type AskedCandidate, askRegistration } from '../apps/asked-registration.ts';
+import { wholeBetween } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -36,14 +37,11 @@ const bodySchema = z.object({
     .boolean()
     .default(true)
     .describe('Whether to compare triggers, on a sample of the events since `last`, or of 7 days'),
-  active_max: z.int().min(1).max(1_000_000).default(10_000).describe('Maximum number of active runs'),
-  past_max: z
-    .int()
-    .min(1)
-    .max(100_000)
+  active_max: wholeBetween(1, 1_000_000).default(10_000).describe('Maximum number of active runs'),
+  past_max: wholeBetween(1, 100_000)
     .default(100)
     .describe('Maximum number of completed runs, and of failed runs, of each function'),
-  max_minutes: z.int().min(1).max(1_440).default(30),
+  max_minutes: wholeBetween(1, 1_440).default(30),
 });
 
 const params = z.object({ id: z.string().max(64) });

@@ -12,7 +12,7 @@ import {
 import type { ChannelQueue } from '../../model/alerts/channel-queue.ts';
 import { httpUrl } from '../../model/apps/app.ts';
 import { isTimeZone } from '../../model/apps/cron.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeBetween } from '../http/validation.ts';
 import { present } from './present.ts';
 import { time } from './time.ts';
 
@@ -44,10 +44,7 @@ export const channelFields = {
     .optional()
     .describe('The routing key of pagerduty (Events API v2), the API key of opsgenie. Never shown again'),
   quiet_hours: quietHours.nullish().describe('Messages wait until they are over'),
-  messages_per_hour: z
-    .int()
-    .min(1)
-    .max(MESSAGES_PER_HOUR_MAX)
+  messages_per_hour: wholeBetween(1, MESSAGES_PER_HOUR_MAX)
     .nullish()
     .describe(`What is more is summed up in later messages. Default: ${MESSAGES_PER_HOUR}`),
 };
@@ -64,15 +61,15 @@ export const alertChannelSchema = apiObject('AlertChannel', {
   quiet_hours: z.object({ from: z.string(), to: z.string(), time_zone: z.string() }).nullable(),
   messages_per_hour: z.int(),
   waiting: z.int().describe('Changes of alerts that are not sent yet'),
-  last_sent_at: z.iso.datetime().nullable().describe('In the last hour'),
-  problem: z.string().nullable().describe('Why the last attempt failed; null: it did not'),
+  last_sent_at: timeOrNull.describe('In the last hour'),
+  problem: textOrNull.describe('Why the last attempt failed; null: it did not'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 
 export const createdChannelSchema = alertChannelSchema
   .extend({
-    secret: z.string().nullable().describe('`whsec_…` of Standard Webhooks, for the kind webhook. Shown only now'),
+    secret: textOrNull.describe('`whsec_…` of Standard Webhooks, for the kind webhook. Shown only now'),
   })
   .meta({ id: 'CreatedAlertChannel' });
 

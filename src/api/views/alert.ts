@@ -13,7 +13,7 @@ import {
   THRESHOLD_MAX,
   WINDOW_MAX_SECONDS,
 } from '../../model/alerts/rules.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, timeOrNull, wholeBetween } from '../http/validation.ts';
 import { time } from './time.ts';
 
 const severity = z.enum(['warning', 'critical']);
@@ -36,7 +36,7 @@ export const alertSchema = apiObject('Alert', {
   unit: z.enum(RULE_UNITS),
   since: z.iso.datetime().describe('Since when the value reached the threshold'),
   opened_at: z.iso.datetime(),
-  resolved_at: z.iso.datetime().nullable(),
+  resolved_at: timeOrNull,
   path: z.string().describe('Page of the dashboard that shows what is behind it'),
 });
 
@@ -56,11 +56,8 @@ export function presentAlert(alert: Alert) {
 export const ruleInput = {
   on: z.boolean().nullish(),
   threshold: z.number().min(0).max(THRESHOLD_MAX).nullish().describe('The alert opens when the value reaches it'),
-  window_seconds: z.int().min(0).max(WINDOW_MAX_SECONDS).nullish(),
-  remind_seconds: z
-    .int()
-    .min(0)
-    .max(REMIND_MAX_SECONDS)
+  window_seconds: wholeBetween(0, WINDOW_MAX_SECONDS).nullish(),
+  remind_seconds: wholeBetween(0, REMIND_MAX_SECONDS)
     .nullish()
     .describe('An alert that is open is repeated this often; 0: never'),
   channels: z.array(z.string().max(64)).max(20).nullish().describe('Names of alert channels that hear; null: all'),

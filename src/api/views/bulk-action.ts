@@ -18,26 +18,26 @@ import {
 import { EXCLUDABLE } from '../../model/runs/excluded-functions.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 import { time } from './time.ts';
 
 const filterSchema = z.object({
   status: z.array(z.enum(RUN_STATUSES)),
   state: z.array(z.enum(RUN_STATES)).nullable(),
-  function_id: z.string().nullable(),
-  app: z.string().nullable(),
+  function_id: textOrNull,
+  app: textOrNull,
   exclude: z.array(z.enum(EXCLUDABLE)).nullable(),
-  event_id: z.string().nullable(),
-  id_prefix: z.string().nullable(),
-  error: z.string().nullable(),
-  fingerprint: z.string().nullable(),
-  app_version: z.string().nullable(),
-  search: z.string().nullable(),
-  queued_after: z.iso.datetime().nullable(),
+  event_id: textOrNull,
+  id_prefix: textOrNull,
+  error: textOrNull,
+  fingerprint: textOrNull,
+  app_version: textOrNull,
+  search: textOrNull,
+  queued_after: timeOrNull,
   queued_before: z.iso.datetime().describe('No later than the request'),
-  run_count: z.int().nullable().describe('Number of runs selected by ID; null: the request has no IDs'),
-  started_by: z.string().nullable().describe('The bulk action whose runs are selected'),
+  run_count: wholeOrNull.describe('Number of runs selected by ID; null: the request has no IDs'),
+  started_by: textOrNull.describe('The bulk action whose runs are selected'),
 });
 
 const selectionShape = {
@@ -50,10 +50,9 @@ export const bulkActionSchema = apiObject('BulkAction', {
   ...selectionShape,
   from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: the action starts no re-runs'),
   include_already_rerun: z.boolean().describe('Whether it also re-runs runs that have been re-run already'),
-  version: z
-    .string()
-    .nullable()
-    .describe('Where the action moves runs; null: it moves none, or so that they continue with the active version'),
+  version: textOrNull.describe(
+    'Where the action moves runs; null: it moves none, or so that they continue with the active version',
+  ),
   rate: z.int().describe('Re-runs, retries or resumed runs per second'),
   status: z.enum(BULK_STATUSES).describe('done: the action has examined all runs'),
   matched: z
@@ -67,16 +66,13 @@ export const bulkActionSchema = apiObject('BulkAction', {
         'Skipped runs by reason. run_not_waiting: the run had no delayed attempt; run_not_paused: the run was not paused; no_failed_step: no step of the run failed; already_rerun: a later run of its function on its event has completed, or began during this action; run_active: the run, or a re-run of it, is active; run_ended: the run ended before it could be cancelled; run_gone: the run is no ' +
           'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored; version_unknown: its app has no such version, or that version lacks the function',
       ),
-    position: z.iso
-      .datetime()
-      .nullable()
-      .describe(
-        'Runs queued after this time are done; null: the action has not begun, or its runs were selected by ID or by `started_by`',
-      ),
+    position: timeOrNull.describe(
+      'Runs queued after this time are done; null: the action has not begun, or its runs were selected by ID or by `started_by`',
+    ),
   }),
   waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
   created_at: z.iso.datetime(),
-  done_at: z.iso.datetime().nullable(),
+  done_at: timeOrNull,
 });
 
 const sampledRunSchema = z.object({
@@ -97,12 +93,9 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
     .describe('Runs of these that the re-run leaves out, by reason'),
   by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
   sample: z.array(sampledRunSchema),
-  stopped_at: z.iso
-    .datetime()
-    .nullable()
-    .describe(
-      'Only runs queued since this time were counted; null: all were counted, or the runs were selected by ID or by `started_by`',
-    ),
+  stopped_at: timeOrNull.describe(
+    'Only runs queued since this time were counted; null: all were counted, or the runs were selected by ID or by `started_by`',
+  ),
 });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
@@ -150,7 +143,7 @@ export function presentBulkDryRun(
 
 export const bulkResultSchema = apiObject('BulkActionResult', {
   run_id: z.string(),
-  rerun_id: z.string().nullable().describe('The new run of a re-run'),
+  rerun_id: textOrNull.describe('The new run of a re-run'),
   skipped_because: z.enum(BULK_SKIP_REASONS).nullable(),
 });
 

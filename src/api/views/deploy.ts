@@ -1,7 +1,7 @@
 /** The API's representation of a deploy. */
 import { z } from 'zod';
 import { APP_FACTS, type Deploy, SYNC_KINDS, type SyncOrigin } from '../../model/apps/deploy.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 
 const FACT_NAMES = { url: 'url', sdk: 'sdk', framework: 'framework', deployId: 'deploy_id' } as const;
@@ -13,7 +13,7 @@ export const syncOriginSchema = apiObject('SyncOrigin', {
       'app: the app sent the registration; connection: the app sent it over a connection; discovery: the service, in dev mode, found the app; request: a user ' +
         'asked the service to ask the app; activation: a user made an earlier version active again',
     ),
-  name: z.string().nullable().describe('The user who asked for the registration'),
+  name: textOrNull.describe('The user who asked for the registration'),
 });
 
 export const deploySchema = apiObject('Deploy', {
@@ -21,16 +21,16 @@ export const deploySchema = apiObject('Deploy', {
   app: z.string(),
   at: z.iso.datetime(),
   url: z.string(),
-  sdk: z.string().nullable().describe('Name and version of its SDK'),
-  framework: z.string().nullable(),
-  deploy_id: z.string().nullable().describe('The build of the app; null: its SDK does not report one'),
+  sdk: textOrNull.describe('Name and version of its SDK'),
+  framework: textOrNull,
+  deploy_id: textOrNull.describe('The build of the app; null: its SDK does not report one'),
   by: syncOriginSchema,
   first: z.boolean().describe('The app was not registered before'),
   changes: z
     .array(
       z.object({
         field: z.enum(APP_FACTS.map((fact) => FACT_NAMES[fact])),
-        from: z.string().nullable().describe('null: there was none'),
+        from: textOrNull.describe('null: there was none'),
       }),
     )
     .describe('Changes besides functions, with the previous value'),

@@ -21,6 +21,7 @@ import { checkFlow } from '../../model/flow-control/flow-check.ts';
 import { FLOW_FIELDS } from '../../model/flow-control/given-options.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
 import type { DestinationFunction } from '../../store/apps/destinations.ts';
+import { textUpTo, wholeBetween } from '../http/validation.ts';
 import { checkExpression } from '../receive/check-filter.ts';
 
 const EVENTS_MAX = 20;
@@ -67,16 +68,13 @@ function isHeaders(given: unknown): boolean {
 /** null removes; an omitted field stays unchanged. */
 export const destinationFields = {
   events: z
-    .array(z.string().min(1).max(EVENT_NAME_MAX))
+    .array(textUpTo(EVENT_NAME_MAX))
     .min(1)
     .max(EVENTS_MAX)
     .nullish()
     .describe('Names of events, each with an optional trailing `/*` or `.*`'),
   webhook: z.string().max(100).nullish().describe('ID of a webhook, instead of `events`: all events of its requests'),
-  filter: z
-    .string()
-    .min(1)
-    .max(4_096)
+  filter: textUpTo(4_096)
     .nullish()
     .meta({ description: 'CEL over `event`; null: no filter', example: 'event.data.amount > 100' }),
   body: z
@@ -93,16 +91,8 @@ export const destinationFields = {
     .describe(
       'With `body: request`: names of original headers that are sent along, besides `content-type`. A trailing `*` stands for any end, but not for headers with credentials',
     ),
-  timeout_seconds: z
-    .int()
-    .min(1)
-    .max(TIMEOUT_MAX_SECONDS)
-    .nullish()
-    .describe(`Default: ${DESTINATION_TIMEOUT_SECONDS}`),
-  retries: z
-    .int()
-    .min(0)
-    .max(MAX_RETRIES)
+  timeout_seconds: wholeBetween(1, TIMEOUT_MAX_SECONDS).nullish().describe(`Default: ${DESTINATION_TIMEOUT_SECONDS}`),
+  retries: wholeBetween(0, MAX_RETRIES)
     .nullish()
     .describe(`Attempts after the first. Default: ${DESTINATION_RETRIES}, for 16 hours`),
   flow: z

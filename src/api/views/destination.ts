@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DESTINATION_BODIES } from '../../model/apps/destination.ts';
 import type { DestinationFunction } from '../../store/apps/destinations.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import { inputOf } from './destination-input.ts';
 import { time } from './time.ts';
 
@@ -13,21 +13,21 @@ export const destinationSchema = apiObject('Destination', {
     .describe('Its function, as in `function_id` of runs: runs, errors, metrics and limits are found by it'),
   url: z.url(),
   events: z.array(z.string()).nullable().describe('null: it gets the events of a webhook'),
-  webhook: z.string().nullable().describe('ID of a webhook; null: it gets events by their names'),
-  filter: z.string().nullable(),
+  webhook: textOrNull.describe('ID of a webhook; null: it gets events by their names'),
+  filter: textOrNull,
   body: z.enum(DESTINATION_BODIES),
   headers: z.array(z.string()).describe('Names of headers that each request gets; their values are never shown'),
   forward_headers: z.array(z.string()),
   timeout_seconds: z.number(),
   retries: z.int(),
   flow: z.record(z.string(), z.unknown()).describe('Flow control, as in the configuration of a function'),
-  paused_at: z.iso.datetime().nullable().describe('null: not paused'),
+  paused_at: timeOrNull.describe('null: not paused'),
   queued_runs: z
     .enum(['run', 'hold'])
     .nullable()
     .describe('What queued runs do while it is paused; null: it is not paused'),
   signing_secrets: z
-    .array(z.object({ added_at: z.iso.datetime(), until: z.iso.datetime().nullable() }))
+    .array(z.object({ added_at: z.iso.datetime(), until: timeOrNull }))
     .describe('Newest first; requests are signed with each'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

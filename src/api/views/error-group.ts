@@ -4,7 +4,7 @@ import type { Deploy } from '../../model/apps/deploy.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { countWithin, ERROR_GROUP_STATES, type ErrorGroup, HOURS_KEPT } from '../../model/errors/error-group.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 import { time } from './time.ts';
 
@@ -14,7 +14,7 @@ export const errorGroupSchema = apiObject('ErrorGroup', {
   fingerprint: z.string().describe('Derived from function, failed step, error name, message and own frame'),
   function_id: z.string(),
   function_name: z.string(),
-  step: z.string().nullable().describe('Name of the step that failed; null: the function itself failed'),
+  step: textOrNull.describe('Name of the step that failed; null: the function itself failed'),
   name: z.string().describe('Name of the last error'),
   message: z.string().describe('The beginning of the message of the last error'),
   state: z
@@ -37,7 +37,7 @@ export const errorGroupSchema = apiObject('ErrorGroup', {
     .nullable()
     .describe('Names of the alert channels that hear of each failure; null: those of the rule `new_error`'),
   sample_run_ids: z.array(z.string()).describe('The last failed runs, newest first; at most 10'),
-  app: z.string().nullable().describe('The app of the function; null: the function is no longer known'),
+  app: textOrNull.describe('The app of the function; null: the function is no longer known'),
   newer_deploy: z
     .object({ id: z.string(), at: z.iso.datetime() })
     .nullable()

@@ -5,7 +5,7 @@ import type { Dialect } from '../../model/apps/app.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { gistSchema } from './gist.ts';
 import { omittedField } from './incomplete.ts';
 import { runSchema } from './run.ts';
@@ -39,7 +39,7 @@ export const storedEventSchema = apiObject('StoredEvent', {
   receivedAt: z.iso.datetime().describe('Same as received_at'),
   environmentID: z.string().describe('A UUID that stands for the environment'),
   accountID: z.string().describe('A UUID that stands for the installation'),
-  sourceID: z.string().nullable().describe('Always null'),
+  sourceID: textOrNull.describe('Always null'),
 });
 
 export const runBriefSchema = runSchema

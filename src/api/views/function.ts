@@ -9,7 +9,7 @@ import { nextRunAt } from '../../model/schedules/schedules.ts';
 import { nextTicks, timeZoneOf } from '../../model/schedules/ticks.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import type { MissedTicks } from '../../store/apps/missed-ticks.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { omittedField } from './incomplete.ts';
 import { time } from './time.ts';
 
@@ -31,20 +31,14 @@ const triggerSchema = apiObject('Trigger', {
 
 const detailedTriggerSchema = triggerSchema
   .extend({
-    next_run_at: z.iso
-      .datetime()
-      .nullable()
+    next_run_at: timeOrNull
       .optional()
       .describe('For a schedule: the time of its next run, without jitter; null: the function is paused or archived'),
     next_ticks: z
       .array(z.iso.datetime())
       .optional()
       .describe('For a schedule: its next ticks, at most 5; empty: the function is paused or archived'),
-    time_zone: z
-      .string()
-      .nullable()
-      .optional()
-      .describe('For a schedule: its time zone; null: the schedule is an interval'),
+    time_zone: textOrNull.optional().describe('For a schedule: its time zone; null: the schedule is an interval'),
     last_tick: z
       .object({
         at: z.iso.datetime(),
@@ -63,7 +57,7 @@ const detailedTriggerSchema = triggerSchema
         z.object({
           first: z.iso.datetime(),
           last: z.iso.datetime(),
-          count: z.int().nullable().describe('null: more than 1,000'),
+          count: wholeOrNull.describe('null: more than 1,000'),
         }),
       )
       .optional()
@@ -96,15 +90,15 @@ export const functionSettingsSchema = z.strictObject({
 export const functionSchema = apiObject('Function', {
   id: z.string(),
   name: z.string(),
-  description: z.string().nullable().describe('The description that the app registered; null: none'),
-  group: z.string().nullable().describe('The group in which the app lists the function; null: none'),
+  description: textOrNull.describe('The description that the app registered; null: none'),
+  group: textOrNull.describe('The group in which the app lists the function; null: none'),
   app: z.string(),
-  destination: z.string().nullable().describe('Name of the destination that it is; null: an app has registered it'),
+  destination: textOrNull.describe('Name of the destination that it is; null: an app has registered it'),
   triggers: z.array(triggerSchema),
   retries: z.int().describe('Attempts after the first'),
   on_exhausted: z.enum(ON_EXHAUSTED).describe('Whether a run without an attempt left fails or pauses'),
   settings: functionSettingsSchema.describe('Settings that were made here; they override the registration'),
-  paused_at: z.iso.datetime().nullable().describe('null: not paused'),
+  paused_at: timeOrNull.describe('null: not paused'),
   queued_runs: z
     .enum(['run', 'hold'])
     .nullable()

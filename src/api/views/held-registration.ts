@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { proposedPattern } from '../../origin-patterns.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 
 export const heldRegistrationSchema = apiObject('HeldRegistration', {
@@ -12,20 +12,14 @@ export const heldRegistrationSchema = apiObject('HeldRegistration', {
   origins: z
     .array(z.string())
     .describe('Origins of the URL and of functions that are not allowed yet; a confirmation allows them'),
-  present_url: z
-    .string()
-    .nullable()
-    .describe('The present URL of the app, which remains in use; null: the app is not registered'),
-  proposed_pattern: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        'A pattern of allowed origins that matches both URLs; present when each deployment seems to get its own host',
-      examples: ['https://shop-*-acme.example.app'],
-    }),
-  sdk: z.string().nullable(),
-  framework: z.string().nullable(),
+  present_url: textOrNull.describe('The present URL of the app, which remains in use; null: the app is not registered'),
+  proposed_pattern: textOrNull.meta({
+    description:
+      'A pattern of allowed origins that matches both URLs; present when each deployment seems to get its own host',
+    examples: ['https://shop-*-acme.example.app'],
+  }),
+  sdk: textOrNull,
+  framework: textOrNull,
   function_count: z.int(),
   first_at: z.iso.datetime(),
   last_at: z.iso.datetime(),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { FunctionLane } from '../../jobs/flow-control/function-lanes.ts';
 import { LANE_STATES, type LaneEntry } from '../../store/flow-control/lanes.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 import { time } from './time.ts';
 
@@ -16,12 +16,12 @@ export const laneSchema = apiObject('Lane', {
         'parked: it waits for a person, because the run failed',
     ),
   since: z.iso.datetime().describe('Time since which it has this state'),
-  event_id: z.string().nullable().describe('The event whose run is active or has failed'),
-  function_id: z.string().nullable().describe('The function of that run'),
-  run_id: z.string().nullable(),
+  event_id: textOrNull.describe('The event whose run is active or has failed'),
+  function_id: textOrNull.describe('The function of that run'),
+  run_id: textOrNull,
   waiting: z.int().describe('Events that wait for their turn'),
-  waiting_since: z.iso.datetime().nullable().describe('Time at which the first of them came'),
-  next_at: z.iso.datetime().nullable(),
+  waiting_since: timeOrNull.describe('Time at which the first of them came'),
+  next_at: timeOrNull,
 });
 
 export const detailedLaneSchema = apiObject('DetailedLane', {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { FunctionLimitUse, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
 import type { Limit } from '../../model/flow-control/limits.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { time } from './time.ts';
 
 const KINDS = ['concurrency', 'run_concurrency', 'throttle', 'capacity', 'paused'] as const;
@@ -19,8 +19,8 @@ const kind = z
 export const limitNameSchema = z.object({
   kind,
   scope: z.enum(['fn', 'env', 'account']),
-  key: z.string().nullable().describe('Value of its key; null: the limit has no key'),
-  key_expression: z.string().nullable(),
+  key: textOrNull.describe('Value of its key; null: the limit has no key'),
+  key_expression: textOrNull,
   limit: z.int(),
 });
 
@@ -41,17 +41,16 @@ const limitSchema = limitNameSchema
 export const waitingSchema = apiObject('Waiting', {
   since: z.iso.datetime().describe('Time since which the call waits, minus its priority'),
   position: z.int().describe('Position among the waiting calls with the same limits, from 1'),
-  earliest_start: z.iso
-    .datetime()
-    .nullable()
-    .describe('Time at which the throttle lets the call start; null: the call starts when other calls end'),
+  earliest_start: timeOrNull.describe(
+    'Time at which the throttle lets the call start; null: the call starts when other calls end',
+  ),
   limits: z.array(limitSchema),
 });
 
 export const functionLimitsSchema = apiObject('FunctionLimits', {
   waiting: z.int().describe('Calls that wait for a limit'),
   limits: z
-    .array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() }))
+    .array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: wholeOrNull }))
     .describe(
       "The limits of the function's runs; `in_use` is null for a limit with a key, which applies to each value separately",
     ),

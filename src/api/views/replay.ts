@@ -17,7 +17,7 @@ import {
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
 import { sum } from '../../model/values/sum.ts';
 import { ENDED } from '../../store/bulk/started-runs.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 import { time } from './time.ts';
 
@@ -36,11 +36,11 @@ const LOOKED_AT = 'Events that meet the filter';
 const MATCHED = 'Events that meet the filter, with a function whose former run has a selected status';
 
 const filterSchema = z.object({
-  name: z.string().nullable(),
-  source: z.string().nullable(),
-  search: z.string().nullable(),
-  id_prefix: z.string().nullable(),
-  id_count: z.int().nullable().describe('Number of events selected by ID; null: the request has no IDs'),
+  name: textOrNull,
+  source: textOrNull,
+  search: textOrNull,
+  id_prefix: textOrNull,
+  id_count: wholeOrNull.describe('Number of events selected by ID; null: the request has no IDs'),
 });
 
 const selectionShape = {
@@ -53,7 +53,7 @@ const selectionShape = {
 
 export const replaySchema = apiObject('Replay', {
   id: z.string(),
-  name: z.string().nullable(),
+  name: textOrNull,
   status: z
     .enum(BULK_OPERATION_STATUSES)
     .describe(
@@ -62,7 +62,7 @@ export const replaySchema = apiObject('Replay', {
   ...selectionShape,
   rate: z.int().describe('Runs per second'),
   created_at: z.iso.datetime(),
-  done_at: z.iso.datetime().nullable(),
+  done_at: timeOrNull,
   waiting_because: z
     .enum(WAITING_REASONS)
     .nullable()
@@ -114,15 +114,12 @@ export const replayDryRunSchema = apiObject('ReplayDryRun', {
       received_at: z.iso.datetime(),
       function_id: z.string(),
       former_status: z.enum(FORMER_STATUSES),
-      former_run_id: z.string().nullable(),
+      former_run_id: textOrNull,
     }),
   ),
-  stopped_at: z.iso
-    .datetime()
-    .nullable()
-    .describe(
-      'The dry run ran out of time: it examined only events received before this time, and all numbers are lower bounds. null: it examined all events',
-    ),
+  stopped_at: timeOrNull.describe(
+    'The dry run ran out of time: it examined only events received before this time, and all numbers are lower bounds. null: it examined all events',
+  ),
 });
 
 export const replayResultSchema = apiObject('ReplayResult', {
@@ -130,9 +127,9 @@ export const replayResultSchema = apiObject('ReplayResult', {
   function_id: z.string(),
   outcome: z.enum(['started', 'skipped', 'failed']),
   reason: z.enum([...SKIP_REASONS, ...FAILURE_REASONS]).nullable(),
-  run_id: z.string().nullable().describe('The run that was started; if skipped, the run that is the reason'),
+  run_id: textOrNull.describe('The run that was started; if skipped, the run that is the reason'),
   run_status: z.enum(RUN_STATUSES).nullable(),
-  retry_of: z.string().nullable().describe('The former run'),
+  retry_of: textOrNull.describe('The former run'),
 });
 
 function presentSelection({ filter, after, before, functionIds, statuses }: ReplaySelection) {

@@ -16,7 +16,7 @@ import {
 } from '../../providers/credential-locations.ts';
 import type { VerificationScheme } from '../../providers/preset.ts';
 import { listsOf } from '../http/urlencoded.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, wholeOrNull } from '../http/validation.ts';
 import { MASK } from '../receive/stored-credentials.ts';
 import { omittedField } from './incomplete.ts';
 import { present } from './present.ts';
@@ -32,23 +32,23 @@ export const loggedSchema = apiObject('LoggedRequest', {
       'accepted: the request became an event; ignored: the transform returned no event; filtered: the filter or the list of event names dropped it; held: the event is on the holding page; handshake: the provider proved the URL; rejected: the response was an error',
     ),
   status: z.int().describe('HTTP status of the response'),
-  reason: z.string().nullable().describe('Error code, or why the event was filtered or held'),
-  message: z.string().nullable(),
-  event_name: z.string().nullable(),
+  reason: textOrNull.describe('Error code, or why the event was filtered or held'),
+  message: textOrNull,
+  event_name: textOrNull,
   ids: z.array(z.string()).describe('Internal ID of the event'),
   console: z.array(z.object({ level: z.string(), text: z.string() })),
   duration_ms: z.number(),
-  body_bytes: z.int().nullable().describe('null: the body was not read completely and is not stored'),
-  rerun_of: z.string().nullable().describe('The logged request of which this is a re-run'),
+  body_bytes: wholeOrNull.describe('null: the body was not read completely and is not stored'),
+  rerun_of: textOrNull.describe('The logged request of which this is a re-run'),
   recovered: z
     .boolean()
     .describe("true: it did not come, and was fetched from the provider's list of what it sent; `ip` is then empty"),
-  version: z.int().nullable().describe('Version of the webhook that handled it; null: from before versions'),
+  version: wholeOrNull.describe('Version of the webhook that handled it; null: from before versions'),
   verification: z
     .object({
       result: z.enum(VERIFICATION_RESULTS),
-      reason: z.string().nullable().describe('Which part did not match; null: verified or skipped'),
-      secret_id: z.string().nullable().describe('ID of the secret that matched'),
+      reason: textOrNull.describe('Which part did not match; null: verified or skipped'),
+      secret_id: textOrNull.describe('ID of the secret that matched'),
     })
     .nullable()
     .describe('skipped: `verify` was false; null: the webhook had no provider'),
@@ -67,7 +67,7 @@ export const loggedRequestDetailsSchema = loggedSchema
       .object({ encoding: z.enum(['utf8', 'base64']), content: z.string() })
       .nullable()
       .describe('The unchanged body; base64 when it is not UTF-8'),
-    body_path: z.string().nullable().describe('Path of a large body, which is not in `body`'),
+    body_path: textOrNull.describe('Path of a large body, which is not in `body`'),
   })
   .meta({ id: 'LoggedRequestDetails' });
 

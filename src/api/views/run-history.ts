@@ -11,59 +11,51 @@ import {
   type StepLinks,
 } from '../../model/runs/run.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 import { runErrorSchema } from './run.ts';
 
 export const historySchema = apiObject('HistoryEntry', {
   kind: z.enum(['attempt', 'step']),
-  step_id: z.string().nullable().describe('Hashed ID of the step'),
-  name: z.string().nullable(),
-  op: z.string().nullable().describe('Kind of step: StepRun, Sleep, WaitForEvent, …'),
-  attempt: z.int().nullable().describe('Number of earlier attempts'),
+  step_id: textOrNull.describe('Hashed ID of the step'),
+  name: textOrNull,
+  op: textOrNull.describe('Kind of step: StepRun, Sleep, WaitForEvent, …'),
+  attempt: wholeOrNull.describe('Number of earlier attempts'),
   status: z
     .enum(['Waiting', 'Completed', 'Failed', 'Cancelled'])
     .describe('Cancelled: the step was pending when its run ended'),
-  queued_at: z.iso.datetime().nullable(),
-  started_at: z.iso.datetime().nullable(),
-  ended_at: z.iso.datetime().nullable(),
-  until: z.iso
-    .datetime()
-    .nullable()
-    .describe('When a pending sleep or wait ends; if cancelled, when it would have ended'),
-  waits_for: z.string().nullable().describe('Name of the event or signal that a wait is for'),
-  if: z.string().nullable().describe('The expression that the event of a wait must meet; a long expression is cut off'),
+  queued_at: timeOrNull,
+  started_at: timeOrNull,
+  ended_at: timeOrNull,
+  until: timeOrNull.describe('When a pending sleep or wait ends; if cancelled, when it would have ended'),
+  waits_for: textOrNull.describe('Name of the event or signal that a wait is for'),
+  if: textOrNull.describe('The expression that the event of a wait must meet; a long expression is cut off'),
   invoked: z
     .object({
-      function_id: z.string().nullable().describe('null: not known'),
+      function_id: textOrNull.describe('null: not known'),
       run_id: z.string().describe('The ID of no run, if the function was not started'),
     })
     .nullable()
     .describe('The function that a step of the kind InvokeFunction invokes'),
   error: runErrorSchema.nullable(),
   timed_out: z.boolean().describe('true: the wait or the invocation ended at its timeout'),
-  group: z
-    .int()
-    .nullable()
-    .describe('Steps with the same number were planned together, to run in parallel; null: the step was planned alone'),
-  run_id: z
-    .string()
-    .nullable()
-    .describe('The run that the step started by an invocation, or that continued with the signal that the step sent'),
-  event_id: z.string().nullable().describe('Internal ID of the event that ended the wait'),
+  group: wholeOrNull.describe(
+    'Steps with the same number were planned together, to run in parallel; null: the step was planned alone',
+  ),
+  run_id: textOrNull.describe(
+    'The run that the step started by an invocation, or that continued with the signal that the step sent',
+  ),
+  event_id: textOrNull.describe('Internal ID of the event that ended the wait'),
   event_ids: z
     .array(z.string())
     .max(MAX_SENT_IDS)
     .describe(`Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`),
-  events_sent: z
-    .int()
-    .nullable()
-    .describe('Number of events that the step sent; null: it is not a step that sends events'),
+  events_sent: wholeOrNull.describe('Number of events that the step sent; null: it is not a step that sends events'),
   request: z
     .object({
       method: z.string(),
       origin: z.string().describe('Scheme, host and port; the path may hold secrets'),
-      status: z.int().nullable().describe('Status of the response; null: there is no response'),
+      status: wholeOrNull.describe('Status of the response; null: there is no response'),
     })
     .nullable()
     .describe('The request that the service made for the step'),

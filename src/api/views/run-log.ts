@@ -1,7 +1,7 @@
 /** The API's representation of the log of a run. */
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLine } from '../../model/runs/log-lines.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { time } from './time.ts';
 
 export const logLineSchema = apiObject('LogLine', {
@@ -9,7 +9,7 @@ export const logLineSchema = apiObject('LogLine', {
   level: z.enum(LOG_LEVELS),
   message: z.string(),
   fields: z.record(z.string(), z.unknown()).nullable().describe('Values that were logged with the message'),
-  step_id: z.string().nullable().describe('Hashed ID of the step that wrote the line; null: outside of steps'),
+  step_id: textOrNull.describe('Hashed ID of the step that wrote the line; null: outside of steps'),
   attempt: z.int().describe('Number of earlier attempts of the call that wrote the line'),
 });
 

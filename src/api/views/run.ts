@@ -7,7 +7,7 @@ import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 
 export const runErrorSchema = z.object({
@@ -34,10 +34,7 @@ const cancelReasonSchema = apiObject('CancelReason', {
       'request: a user, through the API or the dashboard; event: an event that met a cancel trigger; pause: the function was paused, and ' +
         'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started the run was cancelled with its runs',
     ),
-  id: z
-    .string()
-    .nullable()
-    .describe('ID of the event, the bulk cancellation or bulk action, the replay, or the other run'),
+  id: textOrNull.describe('ID of the event, the bulk cancellation or bulk action, the replay, or the other run'),
   by: z
     .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
     .nullable()
@@ -48,9 +45,9 @@ const cancelReasonSchema = apiObject('CancelReason', {
 const officialFields = {
   function_version: z.int().describe('Always 1'),
   environment_id: z.string().describe('A UUID that stands for the environment'),
-  original_run_id: z.string().nullable().describe('Same as retry_of'),
-  batch_id: z.string().nullable().describe('For the run of a batch: the ID of its first event'),
-  cron: z.string().nullable().describe('Always null'),
+  original_run_id: textOrNull.describe('Same as retry_of'),
+  batch_id: textOrNull.describe('For the run of a batch: the ID of its first event'),
+  cron: textOrNull.describe('Always null'),
 };
 
 export const runSchema = apiObject('Run', {
@@ -61,8 +58,8 @@ export const runSchema = apiObject('Run', {
   status: z.enum(RUN_STATUSES),
   attempt: z.int().describe('Number of attempts before the current or last one'),
   queued_at: z.iso.datetime(),
-  run_started_at: z.iso.datetime().nullable(),
-  ended_at: z.iso.datetime().nullable(),
+  run_started_at: timeOrNull,
+  ended_at: timeOrNull,
   output: z
     .unknown()
     .describe('Output of the function; null until it has returned. For a failed run, the error as the app sent it'),
@@ -73,18 +70,14 @@ export const runSchema = apiObject('Run', {
   cancel_reason: cancelReasonSchema
     .nullable()
     .describe('null: not cancelled, or cancelled by an earlier version of the service'),
-  app_version: z
-    .string()
-    .nullable()
-    .describe(
-      'The version of its app on which the run ends; null: it is not pinned, and continues with the active one',
-    ),
-  retry_of: z.string().nullable().describe('The run of which this is a re-run'),
-  replay_id: z.string().nullable().describe('The replay that started it'),
-  from_step: z
-    .string()
-    .nullable()
-    .describe('Hashed ID of the step from which a re-run started; null: it started from the beginning'),
+  app_version: textOrNull.describe(
+    'The version of its app on which the run ends; null: it is not pinned, and continues with the active one',
+  ),
+  retry_of: textOrNull.describe('The run of which this is a re-run'),
+  replay_id: textOrNull.describe('The replay that started it'),
+  from_step: textOrNull.describe(
+    'Hashed ID of the step from which a re-run started; null: it started from the beginning',
+  ),
   ...officialFields,
 });
 

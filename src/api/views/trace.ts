@@ -2,18 +2,13 @@
 import { z } from 'zod';
 import type { Run } from '../../model/runs/run.ts';
 import { parseTrace } from '../../tracing/traceparent.ts';
+import { textOrNull } from '../http/validation.ts';
 
 export const traceSchema = z.object({
-  trace_id: z
-    .string()
-    .nullable()
-    .describe('ID of its OpenTelemetry trace: 32 hexadecimal digits; null: the run was not traced'),
-  trace_url: z
-    .string()
-    .nullable()
-    .describe(
-      'URL of the trace, from the setting TRACE_URL_TEMPLATE; null: the setting is missing, or the run was not traced',
-    ),
+  trace_id: textOrNull.describe('ID of its OpenTelemetry trace: 32 hexadecimal digits; null: the run was not traced'),
+  trace_url: textOrNull.describe(
+    'URL of the trace, from the setting TRACE_URL_TEMPLATE; null: the setting is missing, or the run was not traced',
+  ),
 });
 
 /** @param template setting TRACE_URL_TEMPLATE */

@@ -1,11 +1,11 @@
 /** The API's representation of the requests that a provider sent: how many were received, and which are missing. */
 import { z } from 'zod';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import type { Completeness } from '../reconciliation/completeness.ts';
 import { time } from './time.ts';
 
-const moment = z.iso.datetime().nullable();
+const moment = timeOrNull;
 
 export const completenessSchema = apiObject('WebhookCompleteness', {
   webhook_id: z.string(),
@@ -24,8 +24,8 @@ export const completenessSchema = apiObject('WebhookCompleteness', {
       z.object({
         id: z.string().describe("The provider's ID"),
         sent_at: z.iso.datetime(),
-        reason: z.string().nullable().describe('null: not tried yet'),
-        message: z.string().nullable(),
+        reason: textOrNull.describe('null: not tried yet'),
+        message: textOrNull,
       }),
     )
     .describe('The oldest 100'),

@@ -9,6 +9,7 @@ import { METHODS, type Preset, type VerificationScheme } from '../../providers/p
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { wholeBetween } from '../http/validation.ts';
 import { checkFilter } from '../receive/check-filter.ts';
 import { expressionSchema } from './expression.ts';
 import { orderOf, orderSchema } from './webhook-order-input.ts';
@@ -45,16 +46,13 @@ export const handlingFields = {
     .describe(
       "true (default): an event without an `id` from the transform gets the provider's ID of the event or delivery, so that the provider's retries count once. false: it gets no `id`",
     ),
-  max_body_bytes: z
-    .int()
-    .min(1)
-    .max(EVENT_LIMIT_MAX_BYTES)
+  max_body_bytes: wholeBetween(1, EVENT_LIMIT_MAX_BYTES)
     .nullish()
     .describe("Largest request body in bytes, below the environment's limit; null: the environment's limit applies"),
   reconciliation: reconciliationSchema,
   large_bodies: z
     .strictObject({
-      max_bytes: z.int().min(1).max(LARGE_BODY_MAX_BYTES),
+      max_bytes: wholeBetween(1, LARGE_BODY_MAX_BYTES),
       fields: z
         .array(z.string().regex(FIELD_PATH, 'names with dots between them; "*" for every item of a list').max(200))
         .max(LARGE_BODY_MAX_FIELDS),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 
 export const webhookIssueSchema = apiObject('WebhookIssue', {
@@ -25,7 +25,7 @@ export const webhookIssueSchema = apiObject('WebhookIssue', {
     .describe('Failures by reason; beyond 19 reasons, the rest are counted as `other`'),
   sample: z
     .object({
-      request_id: z.string().nullable().describe('null: the issue is a silence'),
+      request_id: textOrNull.describe('null: the issue is a silence'),
       reason: z.string(),
       message: z.string(),
       at: z.iso.datetime(),
@@ -38,7 +38,7 @@ export const webhookIssueSchema = apiObject('WebhookIssue', {
     .object({ kind: z.enum([...PRINCIPAL_KINDS, 'traffic']), id: z.string(), name: z.string() })
     .nullable()
     .describe('Who last changed the state; null: a failure opened the issue; `traffic`: requests came again'),
-  replay_id: z.string().nullable().describe("The last replay of the issue's requests since it was opened"),
+  replay_id: textOrNull.describe("The last replay of the issue's requests since it was opened"),
 });
 
 export function presentIssue(issue: WebhookIssue, webhookName: string) {

@@ -4,7 +4,7 @@ import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from './incomplete.ts';
@@ -23,11 +23,10 @@ export const webhookReplaySchema = apiObject('WebhookReplay', {
   id: z.string(),
   webhook_id: z.string(),
   state: z.enum(REPLAY_STATES),
-  waiting_for: z
-    .string()
-    .nullable()
-    .describe('Error code of the reason why the replay waits, such as `backlog_full`; null: it does not wait'),
-  from: z.iso.datetime().nullable(),
+  waiting_for: textOrNull.describe(
+    'Error code of the reason why the replay waits, such as `backlog_full`; null: it does not wait',
+  ),
+  from: timeOrNull,
   to: z.iso.datetime(),
   outcomes: z.array(z.enum(LOG_OUTCOMES)).nullable(),
   reasons: z.array(z.string()).nullable(),
@@ -39,9 +38,9 @@ export const webhookReplaySchema = apiObject('WebhookReplay', {
   done: count.describe('Requests that made an event'),
   failed: count,
   skipped: count,
-  position: z.string().nullable().describe('ID of the last request that has a result'),
+  position: textOrNull.describe('ID of the last request that has a result'),
   created_at: z.iso.datetime(),
-  ended_at: z.iso.datetime().nullable(),
+  ended_at: timeOrNull,
   started_by: z
     .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
     .nullable()
@@ -50,16 +49,16 @@ export const webhookReplaySchema = apiObject('WebhookReplay', {
 
 const madeSchema = z.object({
   outcome: z.enum(LOG_OUTCOMES),
-  event_name: z.string().nullable(),
+  event_name: textOrNull,
   event: eventSchema.nullable().describe('The first event; null: there is none, or it has more than 16 KiB'),
   events: z.array(eventSchema).describe('The first events, at most 16 KiB in total'),
   event_count: count,
   response: z
-    .object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string().nullable() })
+    .object({ status: z.int(), headers: z.record(z.string(), z.string()), body: textOrNull })
     .nullable()
     .describe('null: the usual response. A body of more than 16,384 characters is null'),
-  reason: z.string().nullable(),
-  message: z.string().nullable(),
+  reason: textOrNull,
+  message: textOrNull,
 });
 
 export const webhookReplayDryRunSchema = apiObject('WebhookReplayDryRun', {
@@ -72,8 +71,8 @@ export const webhookReplayDryRunSchema = apiObject('WebhookReplayDryRun', {
         received_at: z.iso.datetime(),
         logged: z.object({
           outcome: z.enum(LOG_OUTCOMES),
-          event_name: z.string().nullable(),
-          reason: z.string().nullable(),
+          event_name: textOrNull,
+          reason: textOrNull,
         }),
         before: madeSchema.nullable().describe("The webhook's result for the request; null: there is no draft"),
         after: madeSchema.describe("The draft's result for the request; without a draft, the webhook's"),
@@ -93,9 +92,9 @@ export const replayRateSchema = z.int().min(1).max(RATE_MAX).default(DEFAULT_RAT
 
 export const webhookReplayResultSchema = apiObject('WebhookReplayResult', {
   request_id: z.string(),
-  event_id: z.string().nullable().describe('Internal ID of the event; for a duplicate, of the earlier event'),
-  reason: z.string().nullable().describe('Error code, or why the request made no event'),
-  message: z.string().nullable(),
+  event_id: textOrNull.describe('Internal ID of the event; for a duplicate, of the earlier event'),
+  reason: textOrNull.describe('Error code, or why the request made no event'),
+  message: textOrNull,
 });
 
 export function presentWebhookReplay({ id, definition, status, waiting, position, counts, doneAt }: WebhookReplay) {

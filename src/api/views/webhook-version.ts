@@ -12,7 +12,7 @@ import {
   type WebhookSnapshot,
 } from '../../store/webhooks/webhook.ts';
 import type { Author, WebhookVersion } from '../../store/webhooks/webhook-versions.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, wholeOrNull } from '../http/validation.ts';
 import { lineDiff } from './line-diff.ts';
 import { present } from './present.ts';
 import { largeBodiesSchema, presentLargeBodies, presentOrder, transformSchema, webhookOrderSchema } from './webhook.ts';
@@ -56,8 +56,8 @@ export const versionSchema = apiObject('WebhookVersion', {
     .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
     .nullable()
     .describe('Who saved the version; null: it was saved before versions existed'),
-  message: z.string().nullable(),
-  restored_from: z.int().nullable().describe('The version whose content it restores'),
+  message: textOrNull,
+  restored_from: wholeOrNull.describe('The version whose content it restores'),
   changed: z
     .array(fieldSchema)
     .describe('Fields that differ from the previous version; for the first version, fields that were set'),
@@ -65,14 +65,14 @@ export const versionSchema = apiObject('WebhookVersion', {
 
 const snapshotSchema = apiObject('WebhookSnapshot', {
   transform: transformSchema,
-  filter: z.string().nullable(),
-  provider: z.string().nullable(),
+  filter: textOrNull,
+  provider: textOrNull,
   verification: verificationSchema.nullable(),
   settings: z.record(z.string(), z.string()),
   verify: z.boolean(),
   methods: z.array(z.enum(METHODS)).nullable().describe("null: the provider's, or POST"),
   deduplicate: z.boolean(),
-  max_body_bytes: z.int().nullable(),
+  max_body_bytes: wholeOrNull,
   large_bodies: largeBodiesSchema.nullable(),
   order: webhookOrderSchema.nullable(),
 });
@@ -89,10 +89,7 @@ export const versionDiffSchema = apiObject('WebhookVersionDiff', {
       field: fieldSchema,
       before: z.unknown().describe('In the version `with`'),
       after: z.unknown().describe('In the version `version`'),
-      diff: z
-        .string()
-        .nullable()
-        .describe('For `transform` and `filter`: the difference by lines, as `diff -u` shows it'),
+      diff: textOrNull.describe('For `transform` and `filter`: the difference by lines, as `diff -u` shows it'),
     }),
   ),
 });

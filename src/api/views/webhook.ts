@@ -4,7 +4,7 @@ import { type AccessLevel, covers } from '../../model/auth/access.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import { METHODS, verificationSchema } from '../../providers/preset.ts';
 import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, textUpTo, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { ownerNameSchema, presentOwner } from './owner.ts';
 import { present } from './present.ts';
@@ -17,19 +17,15 @@ export const webhookNameSchema = z
   .max(100)
   .meta({ description: 'Name of your choice', example: 'GitHub' });
 
-export const transformSchema = z
-  .string()
-  .min(1)
-  .max(65_536)
-  .describe(
-    'JavaScript that defines the function transform(evt, headers, queryParams, raw), which returns an event, or null to ignore the request',
-  );
+export const transformSchema = textUpTo(65_536).describe(
+  'JavaScript that defines the function transform(evt, headers, queryParams, raw), which returns an event, or null to ignore the request',
+);
 
 export const largeBodiesSchema = z.object({ max_bytes: z.int(), fields: z.array(z.string()) });
 
 export const webhookOrderSchema = z.object({
   key: z.string(),
-  by: z.string().nullable(),
+  by: textOrNull,
   window: z.string(),
   on_stale: z.enum(['run', 'skip']),
   on_failure: z.enum(['skip', 'block', 'park']),
@@ -50,31 +46,31 @@ export const webhookSchema = apiObject('Webhook', {
     .describe('Previous URLs that are still valid'),
   transform: transformSchema,
   ...shownListFields,
-  provider: z.string().nullable().describe('null: requests are not verified'),
+  provider: textOrNull.describe('null: requests are not verified'),
   verify: z.boolean().describe('Whether requests are verified'),
   secrets: z
-    .array(z.object({ id: z.string(), added_at: z.iso.datetime(), expires_at: z.iso.datetime().nullable() }))
+    .array(z.object({ id: z.string(), added_at: z.iso.datetime(), expires_at: timeOrNull }))
     .describe('Newest first. The texts of secrets are never shown'),
   verification: verificationSchema.nullable().describe("The user's own verification; null: the provider's"),
   settings: z.record(z.string(), z.string()),
-  filter: z.string().nullable(),
+  filter: textOrNull,
   methods: z.array(z.enum(METHODS)),
   deduplicate: z
     .boolean()
     .describe("Whether events without an `id` from the transform get the provider's ID as deduplication ID"),
-  max_body_bytes: z.int().nullable(),
+  max_body_bytes: wholeOrNull,
   reconciliation: z
     .object({
       account: z.record(z.string(), z.string()),
       key_added_at: z.iso.datetime().describe('The key is never shown'),
-      api_url: z.string().nullable().describe('In dev mode, where a fake of the provider listens'),
+      api_url: textOrNull.describe('In dev mode, where a fake of the provider listens'),
     })
     .nullable()
     .describe('Access to the list of what the provider sent; null: none'),
   large_bodies: largeBodiesSchema.nullable().describe('null: bodies above the limit are rejected'),
   order: webhookOrderSchema.nullable().describe('null: its events do not wait for each other'),
   version: z.int().describe('Number of the version: it grows with each change of how requests are handled'),
-  paused_at: z.iso.datetime().nullable().describe('Time since which requests are rejected with 503; null: not paused'),
+  paused_at: timeOrNull.describe('Time since which requests are rejected with 503; null: not paused'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });

@@ -14,7 +14,7 @@ import {
   type WhatIf,
   type WhatIfExample,
 } from '../../model/what-if/what-if.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import { time } from './time.ts';
 
 export const WHAT_IF_STATUSES = ['running', 'paused', 'cancelled', 'done'] as const;
@@ -31,7 +31,7 @@ const stepSchema = z.object({ id: z.string().describe('Hashed ID'), name: z.stri
 
 const courseSchema = z.object({
   steps: z.array(stepSchema).describe('The next steps, at most 10'),
-  output: z.string().nullable().describe('JSON text, at most 1,000 characters'),
+  output: textOrNull.describe('JSON text, at most 1,000 characters'),
   error: z.object({ name: z.string(), message: z.string() }).nullable(),
 });
 
@@ -96,7 +96,7 @@ const schedulesSchema = z.object({
 });
 
 const triggersSchema = z.object({
-  since: z.iso.datetime().nullable().describe('null: triggers were not compared'),
+  since: timeOrNull.describe('null: triggers were not compared'),
   sampled: z.int().describe('Events that were compared: at most 100 of a name, and 50 names, the newest first'),
   complete: z.boolean().describe('false: some names of events were left out'),
   functions: z
@@ -121,7 +121,7 @@ const triggersSchema = z.object({
       'Functions with events in the sample, and added, removed and refused functions: at most 500, differences first',
     ),
   flow_complete: z.boolean().describe('false: flow control of some functions was not simulated'),
-  problem: z.string().nullable().describe('Why triggers were not compared'),
+  problem: textOrNull.describe('Why triggers were not compared'),
 });
 
 export const whatIfSchema = apiObject('WhatIf', {
@@ -153,10 +153,10 @@ export const whatIfSchema = apiObject('WhatIf', {
     .describe('Functions with runs, the worst first'),
   triggers: triggersSchema.nullable().describe('A sample. null: not asked for'),
   active: z.boolean(),
-  past_since: z.iso.datetime().nullable().describe('null: completed and failed runs are not compared'),
-  waiting_because: z.string().nullable(),
+  past_since: timeOrNull.describe('null: completed and failed runs are not compared'),
+  waiting_because: textOrNull,
   created_at: z.iso.datetime(),
-  done_at: z.iso.datetime().nullable(),
+  done_at: timeOrNull,
 });
 
 /** A what-if in a list, without its functions and triggers. */
