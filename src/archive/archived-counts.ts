@@ -1,19 +1,13 @@
 /** Counts of archived events: whole days and minutes from the counts of shipments, parts of minutes from the rows. */
 
 import { addTo } from '../model/values/counting.ts';
-import { DAY_MS, floorTo, MINUTE_MS } from '../model/values/time.ts';
+import { DAY_MS, floorTo, type Interval, MINUTE_MS } from '../model/values/time.ts';
 import type { ArchivedDay, ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
 import { daysOf } from './day-batches.ts';
 import { dayOf } from './day-tables.ts';
 import { toUuid } from './encoding.ts';
 import { Repository } from './repository.ts';
-
-/** Unix milliseconds: from inclusive, to exclusive. */
-export interface Interval {
-  from: number;
-  to: number;
-}
 
 /** The environment, or some of its event names, to count. */
 export interface Counted {

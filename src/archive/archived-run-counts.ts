@@ -1,6 +1,7 @@
 /** Counts archived runs over time: ended runs, and active runs that sleep in Postgres. Reads one window at a time, the newest first, until
  *  the time is over. */
 import { RUN_GROUPS, type RunGroup } from '../model/runs/run.ts';
+import type { RunHistogramQuery } from '../store/runs/run-histogram.ts';
 import { conditionsOnFunctions } from './archived-runs.ts';
 import type { ArchivedScopes, Scope } from './archived-scopes.ts';
 import { Conditions } from './conditions.ts';
@@ -13,17 +14,6 @@ import { windowsBetween } from './time-windows.ts';
 
 /** Time limit of a whole histogram. */
 export const COUNT_TIMEOUT_MS = 2_000;
-
-export interface RunCountQuery {
-  env: string;
-  /** undefined: all functions. */
-  functionIds: readonly string[] | undefined;
-  /** Start of the first interval, Unix milliseconds. */
-  from: number;
-  /** Length of an interval. */
-  stepMs: number;
-  intervals: number;
-}
 
 export interface ArchivedRunCount {
   /** Number of the interval, from 0. */
@@ -49,7 +39,7 @@ export class ArchivedRunCounts extends Repository<{ numbers: Numbers; scopes: Ar
    *  @param besides IDs of ended runs to leave out
    *  @throws ServiceError archive_unavailable */
   async count(
-    query: RunCountQuery,
+    query: RunHistogramQuery,
     before: number,
     besides: readonly string[],
     timeoutMs = COUNT_TIMEOUT_MS,
@@ -86,7 +76,7 @@ export class ArchivedRunCounts extends Repository<{ numbers: Numbers; scopes: Ar
 
   async #ended(
     conditions: Conditions,
-    { from, stepMs }: RunCountQuery,
+    { from, stepMs }: RunHistogramQuery,
     timeoutMs: number,
   ): Promise<ArchivedRunCount[]> {
     const interval = intervalOf('at', conditions, from, stepMs);
@@ -97,7 +87,7 @@ export class ArchivedRunCounts extends Repository<{ numbers: Numbers; scopes: Ar
 
   async #sleeping(
     { envId }: Scope,
-    { functionIds, from, stepMs }: RunCountQuery,
+    { functionIds, from, stepMs }: RunHistogramQuery,
     end: number,
     timeoutMs: number,
   ): Promise<ArchivedRunCount[]> {

@@ -1,11 +1,10 @@
 /** Rows of archived runs by ID. */
 import { timeOf } from '../model/ids.ts';
-import { DAY_MS } from '../model/values/time.ts';
+import { DAY_MS, type Interval } from '../model/values/time.ts';
 import type { ArchivedScopes } from './archived-scopes.ts';
 import type { Row } from './database.ts';
 import { fromUuid, toUuids } from './encoding.ts';
 import { Repository } from './repository.ts';
-import type { Window } from './time-windows.ts';
 
 /** The creation of a run is rarely further from the time in its ID, which is the time of its event. */
 const BEFORE_ID_MS = DAY_MS;
@@ -23,7 +22,7 @@ export class ArchivedRunRows extends Repository<{ scopes: ArchivedScopes }> {
     const uuids = toUuids(ids);
     const scope = uuids.length === 0 ? undefined : await this.deps.scopes.of(env);
     if (!scope) return new Map();
-    const readIn = async (some: readonly string[], { from, to }: Window) => {
+    const readIn = async (some: readonly string[], { from, to }: Interval) => {
       const rows = await this.database.query<R & { id: string }>(
         `SELECT id, ${columns} FROM runs WHERE id = ANY($1) AND env_id = $2 AND at >= $3 AND at < $4`,
         [some, scope.envId, Math.max(from, scope.since), to, ...values],

@@ -1,6 +1,7 @@
 /** Archived ended runs: by ID, by event, and as lists. Runs older than the retention of their environment are hidden, even if their day
  *  is still stored. */
 import type { Ending, Run } from '../model/runs/run.ts';
+import type { Interval } from '../model/values/time.ts';
 import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
 import type { RunBrief } from '../store/runs/run-lists.ts';
 import type { ArchivedRunRows } from './archived-run-rows.ts';
@@ -12,7 +13,7 @@ import type { Numbers } from './numbers.ts';
 import { Repository } from './repository.ts';
 import { STATUS_NUMBERS } from './rows.ts';
 import { listedRunOfRow, runOfRow } from './run-row.ts';
-import { type Window, windowsBetween } from './time-windows.ts';
+import { windowsBetween } from './time-windows.ts';
 
 /** Maximum number of runs per look-up by events. */
 const OF_EVENTS_MAX = 10_000;
@@ -150,7 +151,7 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
   /** @returns undefined on timeout */
   async #readWindow(
     conditions: Conditions,
-    { from, to }: Window,
+    { from, to }: Interval,
     limit: number,
     timeoutMs: number,
   ): Promise<ListedRow[] | undefined> {
@@ -182,7 +183,7 @@ export async function conditionsOnFunctions(
 }
 
 /** The position before everything in the window. */
-function resumeAt({ to }: Window, cursor: Position | undefined): Position {
+function resumeAt({ to }: Interval, cursor: Position | undefined): Position {
   const start = { at: to, id: SMALLEST_ID };
   return cursor && isOlder(cursor, start) ? cursor : start;
 }

@@ -4,13 +4,12 @@ import type { Archive } from '../archive/archive.ts';
 import { ArchivedCounts } from '../archive/archived-counts.ts';
 import { toText } from '../archive/encoding.ts';
 import { isArchiveUnavailable } from '../errors.ts';
-import { floorTo, MINUTE_MS } from '../model/values/time.ts';
+import { floorTo, type Interval, MINUTE_MS } from '../model/values/time.ts';
 import {
   type Bucket,
   type CountedName,
   type EventCounts,
   type HistogramQuery,
-  type Interval,
   intervalsOf,
   type MinutePiece,
 } from '../store/events/event-counts.ts';

@@ -2,7 +2,7 @@
 import type { Archive } from '../archive/archive.ts';
 import { isArchiveUnavailable } from '../errors.ts';
 import { timeOf } from '../model/ids.ts';
-import type { Ending, Run, RunStatus } from '../model/runs/run.ts';
+import { isEnding, type Run } from '../model/runs/run.ts';
 import { Composed } from '../model/values/composed.ts';
 import { areInBuckets } from '../store/events/event-presence.ts';
 import { isOlder, type Position } from '../store/redis/pagination.ts';
@@ -161,10 +161,6 @@ function inOrder(archived: readonly Run[], hot: readonly Run[]): Run[] {
 
 function briefOf({ id, functionId, status }: Run): RunBrief {
   return { id, functionId, status };
-}
-
-function isEnding(status: RunStatus): status is Ending['status'] {
-  return status !== 'Queued' && status !== 'Running';
 }
 
 function toRunPage({ items, next, stoppedEarly }: Page<Run>): ListedRunPage {

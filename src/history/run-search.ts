@@ -1,7 +1,7 @@
 /** Searches runs by content and other conditions, hot and archived, newest first. */
 import type { Archive } from '../archive/archive.ts';
 import { ArchivedSearch } from '../archive/archived-search.ts';
-import { type Ending, RUN_STATUSES, type Run, type RunStatus } from '../model/runs/run.ts';
+import { type Ending, isEnding, RUN_STATUSES, type Run, type RunStatus } from '../model/runs/run.ts';
 import { readsOfRun, type SearchedEvent } from '../model/search/documents.ts';
 import { type Matcher, matcherOf } from '../model/search/evaluate.ts';
 import { requiredTimes, requiredValue } from '../model/search/narrowing.ts';
@@ -42,7 +42,6 @@ const OF_EVENT_MAX = 10_000;
 /** Maximum number of runs' events read together: each may have half a megabyte or more. */
 const EVENTS_AT_ONCE = 25;
 const PORTION_BYTES = 2 * 1_048_576;
-const ENDINGS: readonly RunStatus[] = ['Completed', 'Failed', 'Cancelled'];
 
 export class RunSearch extends Composed<RunSearchDeps> {
   readonly #archived = this.deps.archive && new ArchivedSearch(this.deps.archive);
@@ -162,10 +161,6 @@ function narrowedTo(query: RunSearchQuery): RunSearchQuery {
       functionId === undefined ? functionIds : (functionIds ?? [functionId]).filter((id) => id === functionId),
     statuses: status === undefined ? statuses : (statuses ?? RUN_STATUSES).filter((wanted) => wanted === status),
   };
-}
-
-function isEnding(status: RunStatus): status is Ending['status'] {
-  return ENDINGS.includes(status);
 }
 
 /** The result is 1 at least. */

@@ -1,4 +1,5 @@
 /** Metrics of web and worker: both can accept events, ingest their own events and end runs. */
+import { ENDINGS } from '../model/runs/run.ts';
 import { ISSUE_KINDS } from '../model/webhooks/issue.ts';
 import type { MetricsRecorder } from './recorder.ts';
 import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
@@ -15,7 +16,6 @@ type SharedRecorder = Pick<
 >;
 
 const DUPLICATE = ['false', 'true'] as const;
-const END_STATUSES = ['Completed', 'Failed', 'Cancelled'] as const;
 
 export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
   const accepted = registry.counters('events_accepted_total', 'Events stored in Redis.', 'duplicate', DUPLICATE);
@@ -40,7 +40,7 @@ export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
     'Time from when a run could start to its first call.',
     LONG_BUCKETS,
   );
-  const ended = registry.counters('runs_ended_total', 'Runs that have ended.', 'status', END_STATUSES);
+  const ended = registry.counters('runs_ended_total', 'Runs that have ended.', 'status', ENDINGS);
   const issues = registry.counters(
     'webhook_issues_opened_total',
     'Issues of webhooks that were opened, or reopened.',

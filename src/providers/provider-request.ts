@@ -1,6 +1,6 @@
 /** A provider's request for verification and handshakes. Parsed lazily, and at most once. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { isJsonObject, isShallow } from '../model/values/json.ts';
+import { isJsonObject, tryParseShallow } from '../model/values/json.ts';
 import type { Location } from './preset.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -48,7 +48,7 @@ export class ProviderRequest {
 
   /** The JSON body; undefined if it is not JSON, or nested too deeply. */
   get json(): unknown {
-    this.#json ??= { value: parsed(this.body.toString('utf8')) };
+    this.#json ??= { value: tryParseShallow(this.body.toString('utf8')) };
     return this.#json.value;
   }
 
@@ -132,15 +132,6 @@ function valueIn(value: unknown, path: readonly string[]): unknown {
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isShallow(value, text) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function fields(text: string): URLSearchParams {

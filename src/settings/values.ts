@@ -1,11 +1,11 @@
 /** Types of values that several groups of settings have. */
 import { z } from 'zod';
 
-export const port = z.coerce.number().int().min(0).max(65_535);
 /** A whole number from `min` to `max`. */
 export const between = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+export const port = between(0, 65_535);
 export const positive = z.coerce.number().int().min(1);
-export const percent = z.coerce.number().int().min(1).max(100);
+export const percent = between(1, 100);
 export const limit = z.coerce.number().int().min(0);
 export const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
 export const list = z.string().transform((text) =>

@@ -1,7 +1,7 @@
 /** JSON bodies of requests that apps send. */
 import { ServiceError } from '../../errors.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
-import { readBody } from '../http/body.ts';
+import { parseJson, readBody } from '../http/body.ts';
 import type { Context } from '../http/router.ts';
 
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */
@@ -15,9 +15,5 @@ export function parseJsonBody(body: Buffer): unknown {
   if (!isShallowJson(text)) {
     throw new ServiceError('input_invalid', { detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
   }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
-  }
+  return parseJson(text);
 }

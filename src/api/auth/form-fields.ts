@@ -1,6 +1,6 @@
 /** The fields of a request to `/auth/…`, which HTML forms and programs both send. */
 import { ServiceError } from '../../errors.ts';
-import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
+import { describeType, isJsonType, mediaTypeOf, parseJson, readBody } from '../http/body.ts';
 import type { Context } from '../http/router.ts';
 import { type Lists, parseFields } from '../http/urlencoded.ts';
 import { requireSameOrigin } from './csrf.ts';
@@ -24,17 +24,9 @@ export async function readFields(ctx: Context, publicUrl: string | undefined): P
     });
   }
   const text = (await readBody(ctx.req, MAX_BYTES)).toString('utf8');
-  return isForm(ctx) ? lastValues(parseFields(text, 'the form')) : parsed(text);
+  return isForm(ctx) ? lastValues(parseFields(text, 'the form')) : parseJson(text);
 }
 
 function lastValues(lists: Lists): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, values.at(-1)]));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
-  }
 }

@@ -20,6 +20,15 @@ export async function readBody(request: IncomingMessage, limitBytes: number, rem
   }
 }
 
+/** @throws ServiceError body_not_json */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+  }
+}
+
 /** A short body arrives with its headers, before anything reads it: then no listener is needed. Node says that a request is complete only
  *  after this turn; its length says so before.
  *  @returns undefined if the body is empty, too long, or not complete yet */

@@ -23,6 +23,10 @@ export const textOrNull = z.string().nullable();
 export const wholeOrNull = z.int().nullable();
 export const timeOrNull = z.iso.datetime().nullable();
 
+const DAY_SECONDS = 86_400;
+/** For a rotation: how long what is replaced stays valid. */
+export const keepOldSeconds = wholeBetween(0, 30 * DAY_SECONDS).default(DAY_SECONDS);
+
 /** A text that is not empty. */
 export function textUpTo(maxLength: number) {
   return z.string().min(1).max(maxLength);

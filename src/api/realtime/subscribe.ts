@@ -7,7 +7,7 @@ import { tokenRequestSchema } from '../../model/realtime/topics.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
 import { authenticateApp, confirmEnvironment } from '../apps/key-environment.ts';
 import { bearerOf } from '../auth/principals.ts';
-import { readBody } from '../http/body.ts';
+import { parseJson, readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../http/validation.ts';
 import type { AcceptWebSocket } from '../http/web-sockets.ts';
@@ -77,13 +77,4 @@ function subscriptionOf(ctx: Context, tokens: SubscriptionTokens): VerifiedSubsc
   const subscription = token === undefined ? undefined : tokens.verify(token, Date.now());
   if (subscription) return subscription;
   throw new ServiceError('token_invalid', { detail: 'request a new one with POST /v1/realtime/token' });
-}
-
-/** @throws ServiceError body_not_json */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
-  }
 }

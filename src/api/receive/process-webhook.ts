@@ -35,6 +35,16 @@ import {
 import { decideOutcome, rejected, type WebhookDecision, type WebhookResult } from './webhook-outcome.ts';
 import { ofLargeBody, toTransformRequest, type WebhookRequest } from './webhook-request.ts';
 
+/** Temporary errors of the service: the same request is processed again later. */
+export const PASSING_ERRORS: ReadonlySet<string> = new Set([
+  'archive_unavailable',
+  'backlog_full',
+  'memory_short',
+  'overloaded',
+  'transform_quarantined',
+  'unavailable',
+]);
+
 export interface ProcessWebhookDeps
   extends VerifyWebhookDeps,
     Pick<Store, 'environments' | 'heldEvents' | 'ids' | 'originalRequests'> {

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
-import { isShallow, isShallowJson } from '../../model/values/json.ts';
+import { isShallowJson, tryParseShallow } from '../../model/values/json.ts';
 import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
 import { isJsonType, mediaTypeOf } from '../http/body.ts';
@@ -80,7 +80,7 @@ function queryOf(search: string): Lists {
 /** The body for a filter. */
 export function bodyOf({ body, raw }: Pick<TransformRequest, 'body' | 'raw'>): unknown {
   if (body !== undefined) return body;
-  const json = parseJson(raw);
+  const json = tryParseShallow(raw);
   return json === undefined ? {} : json;
 }
 
@@ -90,19 +90,10 @@ function parseBody(body: Buffer, raw: string, contentType: string | undefined): 
   const mediaType = mediaTypeOf(contentType);
   if (mediaType === MULTIPART) return parseMultipart(body, contentType as string);
   if (isJsonType(mediaType)) return isShallowJson(raw) ? undefined : {};
-  const json = parseJson(raw);
+  const json = tryParseShallow(raw);
   // A form or a text may be "7" or "null": a scalar is JSON only under a JSON content type.
   if (typeof json === 'object' && json !== null) return undefined;
   return mediaType === URLENCODED ? parseFields(raw, 'the form') : {};
-}
-
-function parseJson(text: string): unknown {
-  try {
-    const value = JSON.parse(text);
-    return isShallow(value, text) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** @throws ServiceError too_many_fields */

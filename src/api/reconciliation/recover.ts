@@ -12,21 +12,12 @@ import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { MissingRequest } from '../../store/webhooks/webhook-reconciliations.ts';
 import { loggedRequestOf } from '../receive/logged-request.ts';
-import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
+import { PASSING_ERRORS, type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
 import { providerRequestOf } from '../receive/verify-webhook.ts';
 import type { WebhookRequest } from '../receive/webhook-request.ts';
 import { ListProblem, type ProviderList } from './provider-list.ts';
 
-/** Temporary errors of the service: the whole pass is tried again. */
-const PASSING: ReadonlySet<string> = new Set([
-  'archive_unavailable',
-  'backlog_full',
-  'memory_short',
-  'overloaded',
-  'transform_quarantined',
-  'unavailable',
-]);
 /** Reasons that may be over at the next round. */
 const TEMPORARY: ReadonlySet<string> = new Set([
   'provider_failed',
@@ -120,7 +111,7 @@ export async function recover(
   const { decided } = result;
   if (decided.outcome === 'rejected') {
     const error = toServiceError(decided.error);
-    if (error instanceof ServiceError && PASSING.has(error.code)) throw error;
+    if (error instanceof ServiceError && PASSING_ERRORS.has(error.code)) throw error;
     const reason = error instanceof ServiceError ? error.code : 'internal';
     if (reason === 'internal') deps.log.error({ err: error, webhook: webhook.id }, 'a request could not be recovered');
     log();

@@ -11,18 +11,9 @@ import type {
   WebhookReplayResult,
 } from '../../store/webhooks/webhook-replay.ts';
 import type { Draft } from '../receive/draft.ts';
-import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
+import { PASSING_ERRORS, type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import { largeOf, type WebhookRequest } from '../receive/webhook-request.ts';
 
-/** Temporary errors: the request is tried again. */
-const PASSING = new Set([
-  'archive_unavailable',
-  'backlog_full',
-  'memory_short',
-  'overloaded',
-  'transform_quarantined',
-  'unavailable',
-]);
 const MESSAGE_MAX_LENGTH = 500;
 
 export interface ReplayRequestDeps extends ProcessWebhookDeps {
@@ -68,7 +59,7 @@ export async function replayRequest(
       deps.log.error({ err: error, replay: replayId, request_id: requestId }, 'a request could not be replayed');
       return { ...failed, reason: 'internal' };
     }
-    if (PASSING.has(error.code)) throw error;
+    if (PASSING_ERRORS.has(error.code)) throw error;
     return { ...failed, reason: error.code, message: error.message.slice(0, MESSAGE_MAX_LENGTH) };
   }
 }

@@ -13,6 +13,11 @@ export function timeRange(defaultMs: number) {
   };
 }
 
+/** A measured duration as responses have it. */
+export function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
 /** Clamps the requested time range to what is stored.
  *  @throws ServiceError input_invalid when it ends before it begins */
 export function timeRangeOf(

@@ -1,7 +1,7 @@
 /** Pages of runs in given states. Only paused runs have an index, so each page examines a bounded number of runs. */
 import type { SearchPage } from '../../history/search-merge.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
-import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
+import { isEnding, RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
 import { ACTIVE_STATES, type RunStateKind } from '../../model/runs/run-state.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 
@@ -34,7 +34,7 @@ export async function runsInStates(
   const wanted = statuses ? possible.filter((status) => statuses.includes(status)) : possible;
   if (wanted.length === 0) return { found: [], next: undefined };
   // The status alone determines the state.
-  if (ACTIVE_STATES.every((state) => states.includes(state)) || !wanted.some(isActive))
+  if (ACTIVE_STATES.every((state) => states.includes(state)) || wanted.every(isEnding))
     return read(wanted, cursor, limit, false);
   const isPaused = states.every((state) => state === 'paused');
   const found: Run[] = [];
@@ -54,10 +54,6 @@ export async function runsInStates(
 }
 
 function mayHave(state: RunStateKind, status: RunStatus): boolean {
-  if (isActive(status)) return (ACTIVE_STATES as readonly string[]).includes(state);
+  if (!isEnding(status)) return (ACTIVE_STATES as readonly string[]).includes(state);
   return state === status.toLowerCase();
-}
-
-function isActive(status: RunStatus): boolean {
-  return status === 'Queued' || status === 'Running';
 }

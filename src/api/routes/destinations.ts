@@ -7,7 +7,7 @@ import { newSigningSecret } from '../../model/auth/secret.ts';
 import { BRANCHES } from '../../model/environment.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { describe } from '../../model/values/json.ts';
-import { wholeBetween } from '../http/validation.ts';
+import { keepOldSeconds } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
@@ -23,7 +23,6 @@ import { nameSchema } from '../views/name.ts';
 import { pauseSchema, pausingOf } from './functions.ts';
 import { INVOKE_ERRORS, invoke, invokedSchema } from './invoke.ts';
 
-const DAY_SECONDS = 86_400;
 /** Maximum number of secrets: a destination has two during a rotation. */
 const SECRETS_MAX = 2;
 
@@ -152,9 +151,7 @@ export function destinationRoutes(deps: ApiParts): Route[] {
       description:
         'Requests are signed with the new secret at once, and also with the previous one for the given time.',
       body: z.object({
-        keep_old_seconds: wholeBetween(0, 30 * DAY_SECONDS)
-          .default(DAY_SECONDS)
-          .describe('0: the previous secret becomes invalid at once'),
+        keep_old_seconds: keepOldSeconds.describe('0: the previous secret becomes invalid at once'),
       }),
       data: destinationWithSecretSchema,
       async handle({ env, params: { name }, body: { keep_old_seconds } }) {

@@ -14,7 +14,7 @@ import {
 import { existingFunction } from '../apps/existing.ts';
 import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
+import { rounded, timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
 
@@ -151,8 +151,4 @@ function durationsOf(points: readonly { at: number; durations: Durations }[], { 
   if (!found) return null;
   const [p50, p95, p99] = found.map(rounded);
   return { p50, p95, p99 };
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }

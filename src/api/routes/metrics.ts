@@ -7,7 +7,7 @@ import { apiObject, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { fieldsQuery, longPageQuery, namePosition } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
-import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
+import { rounded, timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 
@@ -110,8 +110,4 @@ function presentPoint({ at, counts, histograms }: Point) {
 function latency(histogram: readonly number[]) {
   const [p50, p95] = [quantile(histogram, 0.5), quantile(histogram, 0.95)];
   return p50 === undefined || p95 === undefined ? null : { p50: rounded(p50), p95: rounded(p95) };
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }

@@ -2,13 +2,11 @@
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import { wholeBetween } from '../http/validation.ts';
+import { keepOldSeconds } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
-
-const DAY_SECONDS = 86_400;
 
 export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
   const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
@@ -44,9 +42,7 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       summary: 'Rotate the URL of a webhook',
       description: 'Previous URLs stay valid for the given time.',
       body: z.object({
-        keep_old_seconds: wholeBetween(0, 30 * DAY_SECONDS)
-          .default(DAY_SECONDS)
-          .describe('How long previous URLs stay valid; 0: they become invalid at once'),
+        keep_old_seconds: keepOldSeconds.describe('How long previous URLs stay valid; 0: they become invalid at once'),
       }),
       async handle({ params: { id }, body: { keep_old_seconds }, origin }) {
         const now = Date.now();

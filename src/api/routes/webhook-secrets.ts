@@ -3,14 +3,12 @@ import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import { wholeBetween } from '../http/validation.ts';
+import { keepOldSeconds } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-verification-input.ts';
-
-const DAY_SECONDS = 86_400;
 
 export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
   const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
@@ -25,9 +23,9 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
         'The new secret is valid at once. The previous secret stays valid for the given time; older secrets become invalid.',
       body: z.object({
         secret: secretSchema,
-        keep_old_seconds: wholeBetween(0, 30 * DAY_SECONDS)
-          .default(DAY_SECONDS)
-          .describe('How long the previous secret stays valid; 0: it becomes invalid at once'),
+        keep_old_seconds: keepOldSeconds.describe(
+          'How long the previous secret stays valid; 0: it becomes invalid at once',
+        ),
       }),
       data: webhookSchema,
       errors: ['not_found', 'input_invalid', 'version_conflict'],

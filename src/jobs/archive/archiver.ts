@@ -4,6 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Archive } from '../../archive/archive.ts';
 import type { Environment } from '../../model/environment.ts';
+import { ENDINGS } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { sum } from '../../model/values/sum.ts';
 import { floorTo, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
@@ -32,7 +33,6 @@ const ENDED_MINUTES_AT_ONCE = 30;
 /** When events are overdue by this much, Redis holds more than planned. */
 const LATE_MIN_MS = 10 * MINUTE_MS;
 const LATE_SHARE = 0.05;
-const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const;
 
 type GroupedPosition = Position & EventGroup;
 

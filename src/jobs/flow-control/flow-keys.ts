@@ -4,7 +4,7 @@ import { triggerEventOf } from '../../model/events/expression-event.ts';
 import { tryCompile } from '../../model/expressions/expression.ts';
 import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';
-import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
+import { type FlowOptions, type FrozenKeys, limitKeysOf } from '../../model/flow-control/options.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunProposal } from './run-proposal.ts';
@@ -68,10 +68,8 @@ export class FlowKeys extends Composed<{ evaluator: KeyEvaluator }> {
 
   /** undefined if no limit of the function depends on the event. */
   freeze(options: FlowOptions, source: KeySource): FrozenKeys | undefined {
-    const { runConcurrency, stepConcurrency, throttle, priority } = options;
-    const keys = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
-      ({ key }) => key ?? [],
-    );
+    const { priority } = options;
+    const keys = limitKeysOf(options);
     if (keys.length === 0 && priority === undefined) return undefined;
     const seconds = priority === undefined ? 0 : secondsOf(this.valueOf(priority, source));
     return {

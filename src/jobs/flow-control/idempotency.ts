@@ -3,9 +3,9 @@ import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { IdempotencyClaim, IdempotencyClaims } from '../../store/flow-control/idempotency-claims.ts';
+import type { IdempotencyClaims } from '../../store/flow-control/idempotency-claims.ts';
 import type { FlowKeys } from './flow-keys.ts';
-import { decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
+import { claimOf, decisionOn, keyedBy } from './keyed-proposals.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 
 export class Idempotency
@@ -37,8 +37,4 @@ export class Idempotency
   #keyed(proposals: readonly RunProposal[]) {
     return keyedBy(proposals, this.deps.flowKeys, ({ fn }) => flowOptionsOf(fn)?.idempotency);
   }
-}
-
-function claimOf({ proposal, digest }: Keyed): IdempotencyClaim {
-  return { env: proposal.event.env, digest, runId: proposal.id };
 }

@@ -31,6 +31,10 @@ export async function keyedBy(
   return divided;
 }
 
+export function claimOf({ proposal, digest }: Keyed): { env: string; digest: string; runId: string } {
+  return { env: proposal.event.env, digest, runId: proposal.id };
+}
+
 export function decisionOn(
   { event, fn }: RunProposal,
   reason: DecisionReason,

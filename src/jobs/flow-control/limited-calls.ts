@@ -2,7 +2,7 @@
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { type CallLimits, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
-import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
+import { type FlowOptions, type FrozenKeys, limitKeysOf } from '../../model/flow-control/options.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { CallToAdmit } from '../../store/flow-control/admissions.ts';
@@ -108,16 +108,11 @@ export function limitsContinuing(fn: AppFunction): boolean {
 }
 
 /** Whether the run has all keys that the options need. */
-function isComplete(
-  { runConcurrency, stepConcurrency, throttle, priority }: FlowOptions,
-  keys: FrozenKeys | undefined,
-): boolean {
-  const sources = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
-    ({ key }) => key ?? [],
-  );
+function isComplete(options: FlowOptions, keys: FrozenKeys | undefined): boolean {
   // The keys of a re-run that does not wait for its turn have nothing but its lane.
   const hasPriority = keys !== undefined && (keys.lane === undefined || keys.lane.number !== undefined);
-  return sources.every((source) => keys?.values[source] !== undefined) && (priority === undefined || hasPriority);
+  const isFrozen = limitKeysOf(options).every((source) => keys?.values[source] !== undefined);
+  return isFrozen && (options.priority === undefined || hasPriority);
 }
 
 export function toAdmit({ call, limits, info, score }: LimitedCall, executions: number): CallToAdmit {

@@ -5,7 +5,7 @@ import type { FlowOptions, RateLimit } from '../../model/flow-control/options.ts
 import { Composed } from '../../model/values/composed.ts';
 import type { RateLimitLogs } from '../../store/flow-control/rate-limit-logs.ts';
 import type { FlowKeys } from './flow-keys.ts';
-import { decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
+import { claimOf, decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 
 export class RateLimits extends Composed<{ rateLimitLogs: RateLimitLogs; flowKeys: FlowKeys }> implements FlowStage {
@@ -28,9 +28,7 @@ export class RateLimits extends Composed<{ rateLimitLogs: RateLimitLogs; flowKey
 
   async takeBack(proposals: readonly RunProposal[]): Promise<void> {
     const { keyed } = await this.#keyed(proposals);
-    await this.deps.rateLimitLogs.release(
-      keyed.map(({ proposal, digest }) => ({ env: proposal.event.env, digest, runId: proposal.id })),
-    );
+    await this.deps.rateLimitLogs.release(keyed.map(claimOf));
   }
 
   #keyed(proposals: readonly RunProposal[]) {

@@ -10,7 +10,7 @@ import { Composed } from '../../model/values/composed.ts';
 import type { SingletonClaim, SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { FlowKeys } from './flow-keys.ts';
-import { decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
+import { claimOf, decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 import type { RunToStart } from './run-to-start.ts';
 
@@ -138,10 +138,6 @@ function isGone(status: RunStatus | undefined, heldForMs: number): boolean {
 
 function modeOf({ fn }: RunProposal) {
   return flowOptionsOf(fn)?.singleton?.mode;
-}
-
-function claimOf({ proposal, digest }: Keyed): SingletonClaim {
-  return { env: proposal.event.env, digest, runId: proposal.id };
 }
 
 function asHolder({ proposal, digest }: Keyed): RunProposal {

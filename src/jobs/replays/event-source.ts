@@ -7,6 +7,7 @@ import type { EventFilter } from '../../model/replays/replay.ts';
 import { allOf, beginsWith, isLike, isWildcard } from '../../model/search/filters.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import type { SearchNode } from '../../model/search/syntax.ts';
+import type { EventPage } from '../../store/events/event-lists.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { isOlder, type Position, type TimeRange } from '../../store/redis/pagination.ts';
 
@@ -19,13 +20,7 @@ export interface EventSourceDeps {
   search: Pick<EventSearch, 'search'>;
 }
 
-export interface SourcePage {
-  events: FoundEvent[];
-  /** Position from which to continue; undefined at the end. */
-  next: Position | undefined;
-}
-
-export type EventSource = (timeRange: TimeRange, limit: number) => Promise<SourcePage>;
+export type EventSource = (timeRange: TimeRange, limit: number) => Promise<EventPage>;
 
 /** Its pages throw ServiceError archive_unavailable instead of omitting archived events. */
 export function eventSourceOf(env: string, filter: EventFilter, deps: EventSourceDeps): EventSource {

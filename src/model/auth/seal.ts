@@ -67,6 +67,16 @@ export class Sealer {
     }
   }
 
+  /** undefined instead of a SealError. */
+  tryOpen(sealed: string, location: string): string | undefined {
+    try {
+      return this.open(sealed, location);
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+
   /** Whether it is sealed with the current key. */
   isCurrent(sealed: string): boolean {
     return sealed.split('.')[1] === this.#current.id;
@@ -74,12 +84,8 @@ export class Sealer {
 
   /** Re-encrypts it with the current key. What neither key decrypts stays unchanged. */
   reencrypted(sealed: string, location: string): string {
-    try {
-      return this.isCurrent(sealed) ? sealed : this.seal(this.open(sealed, location), location);
-    } catch (error) {
-      if (error instanceof SealError) return sealed;
-      throw error;
-    }
+    const opened = this.isCurrent(sealed) ? undefined : this.tryOpen(sealed, location);
+    return opened === undefined ? sealed : this.seal(opened, location);
   }
 }
 

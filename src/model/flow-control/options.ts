@@ -77,6 +77,12 @@ export interface FlowOptions {
   timeouts?: { startMs?: number; finishMs?: number };
 }
 
+/** The keys of the limits of calls, which are frozen when a run is created. */
+export function limitKeysOf({ runConcurrency, stepConcurrency, throttle }: FlowOptions): string[] {
+  const limits: { key?: string }[] = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])];
+  return limits.flatMap(({ key }) => key ?? []);
+}
+
 /** A run of an event in a lane. */
 export interface LaneTurn {
   /** Digest of order and key value (store/flow-control/lanes.ts). */

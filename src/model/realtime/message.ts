@@ -1,5 +1,5 @@
 /** Realtime messages as subscribers receive them (docs/realtime.md). A message is serialized once, by its publisher. */
-import { isShallowJson } from '../values/json.ts';
+import { isJson } from '../values/json.ts';
 import { iso } from '../values/time.ts';
 
 export interface MessageSource {
@@ -40,15 +40,6 @@ export function dataJson(body: string): string {
   if (!isJson(body)) return JSON.stringify(body);
   // JSON strings contain no raw line breaks, so these are white space.
   return body.replace(/[\r\n]+/g, ' ');
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return isShallowJson(text);
-  } catch {
-    return false;
-  }
 }
 
 function fieldsOf({ channel, topic, runId }: MessageSource): Record<string, string | undefined> {

@@ -1,6 +1,6 @@
 /** Responses of endpoints: SDKs report the end of a handler as `{status, headers, body}`. The body becomes the output of the run; status
  *  and headers are stored with it for the waiting client. */
-import { isJsonObject, isShallowJson } from '../values/json.ts';
+import { isJson, isJsonObject } from '../values/json.ts';
 import { isHeaderValue, isOwnHeader } from '../values/response-headers.ts';
 
 /** A response without its body, which is the run's output. */
@@ -80,14 +80,4 @@ function allowedHeaders(given: unknown): Record<string, string> {
 function kindOf(body: string, contentType: string | undefined): EndpointResponse['body'] {
   if (body === '') return 'none';
   return (contentType === undefined || JSON_TYPE.test(contentType)) && isJson(body) ? 'json' : 'text';
-}
-
-function isJson(text: string): boolean {
-  if (!isShallowJson(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -13,8 +13,14 @@ import type { FromStep } from './step-input.ts';
 export type { RunError } from './run-error.ts';
 export { RUN_STATUSES, type RunStatus };
 
+export const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const;
+
+export function isEnding(status: RunStatus): status is (typeof ENDINGS)[number] {
+  return groupOf(status) !== 'active';
+}
+
 /** Active runs, or runs that ended with a status. A run changes its group once. */
-export const RUN_GROUPS = ['active', 'Completed', 'Failed', 'Cancelled'] as const;
+export const RUN_GROUPS = ['active', ...ENDINGS] as const;
 export type RunGroup = (typeof RUN_GROUPS)[number];
 
 /** The group of runs with this status. */

@@ -60,6 +60,17 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+/** @returns the value; undefined if the text is not JSON, or nested too deeply */
+export function tryParseShallow(text: string): unknown {
+  const value = tryParseJson(text);
+  return isShallow(value, text) ? value : undefined;
+}
+
+/** Whether the text is JSON that is not nested too deeply. */
+export function isJson(text: string): boolean {
+  return isShallowJson(text) && tryParseJson(text) !== undefined;
+}
+
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }

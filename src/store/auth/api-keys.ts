@@ -32,7 +32,7 @@ export class ApiKeys extends Repository<Redis, { cacheInvalidation: CacheInvalid
 
   async create(key: ApiKey): Promise<void> {
     await this.redis.hset(this.keys.apiKeys, key.digest, JSON.stringify(key));
-    await this.#changed();
+    await this.#cache.changed();
   }
 
   /** Keys in order of creation. */
@@ -50,7 +50,7 @@ export class ApiKeys extends Repository<Redis, { cacheInvalidation: CacheInvalid
     // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
     replies(await this.redis.pipeline().hdel(this.keys.apiKeys, key.digest).hdel(this.keys.apiKeyUses, id).exec());
     this.#recorded.delete(id);
-    await this.#changed();
+    await this.#cache.changed();
     return key;
   }
 
@@ -59,11 +59,6 @@ export class ApiKeys extends Repository<Redis, { cacheInvalidation: CacheInvalid
     if (nowMs - (this.#recorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
     this.#recorded.set(id, nowMs);
     this.redis.hset(this.keys.apiKeyUses, id, nowMs).catch(() => this.#recorded.delete(id));
-  }
-
-  async #changed(): Promise<void> {
-    await this.#cache.refresh();
-    await this.deps.cacheInvalidation.announce();
   }
 
   async #readAll(): Promise<ApiKey[]> {

@@ -58,7 +58,7 @@ export class EventKeys extends Repository<
     writing.hset(this.keys.eventKeys, key.id, JSON.stringify(key));
     writing.hset(this.keys.eventKeyDigests, key.digest, key.id);
     replies(await writing.exec());
-    await this.#changed();
+    await this.#byDigest.changed();
   }
 
   async remove({ id, digest }: EventKey): Promise<void> {
@@ -66,7 +66,7 @@ export class EventKeys extends Repository<
     const writing = this.redis.pipeline();
     writing.hdel(this.keys.eventKeys, id).hdel(this.keys.eventKeyDigests, digest).hdel(this.keys.eventKeyUses, id);
     replies(await writing.exec());
-    await this.#changed();
+    await this.#byDigest.changed();
   }
 
   /** Last use of each key in Unix milliseconds, by key ID; up to a minute old. */
@@ -81,11 +81,6 @@ export class EventKeys extends Repository<
     if (!isStored(key) || nowMs - (this.#usesRecorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
     this.#usesRecorded.set(id, nowMs);
     this.redis.hset(this.keys.eventKeyUses, id, nowMs).catch(() => this.#usesRecorded.delete(id));
-  }
-
-  async #changed(): Promise<void> {
-    await this.#byDigest.refresh();
-    await this.deps.cacheInvalidation.announce();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Responses to requests with an `Idempotency-Key`: a repeated request gets the first response. A request claims its key before it is
  *  executed, so that only one of two concurrent requests is. The claim of a dead process expires; the next request with the key is then
  *  executed, although the first may have been, too. Encrypted, because a response may show a secret once. */
-import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Sealer } from '../../model/auth/seal.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
@@ -77,12 +77,8 @@ export class IdempotentResponses extends Repository<ScriptedRedis, { sealer: Sea
   }
 
   #open(key: string, sealed: string): Kept | undefined {
-    try {
-      return JSON.parse(this.deps.sealer.open(sealed, key)) as Kept;
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
+    const opened = this.deps.sealer.tryOpen(sealed, key);
+    return opened === undefined ? undefined : (JSON.parse(opened) as Kept);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Tokens of links that work once: to set a password, or to create the first admin. Stored by their digest. */
-import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Sealer } from '../../model/auth/seal.ts';
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import type { Redis } from '../redis/connection/connection.ts';
@@ -33,14 +33,11 @@ export class OneTimeTokens extends Repository<Redis, { sealer: Sealer }> {
     const sealed = this.deps.sealer.seal(token, key);
     const there = await this.redis.set(key, sealed, 'PX', LIFETIME_MS, 'NX', 'GET');
     if (there === null) return token;
-    try {
-      return this.deps.sealer.open(there, key);
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      // The token is encrypted with an earlier SECRET_KEY.
-      await this.redis.set(key, sealed, 'PX', LIFETIME_MS);
-      return token;
-    }
+    const opened = this.deps.sealer.tryOpen(there, key);
+    if (opened !== undefined) return opened;
+    // The token is encrypted with an earlier SECRET_KEY.
+    await this.redis.set(key, sealed, 'PX', LIFETIME_MS);
+    return token;
   }
 
   async read(token: string): Promise<OneTimeToken | undefined> {

@@ -1,6 +1,6 @@
 /** Single sign-ons in progress. The browser's sealed cookie has the data for the callback; Redis records that the
  *  callback has come. */
-import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Sealer } from '../../model/auth/seal.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
@@ -38,12 +38,7 @@ export class SignInFlows extends Repository<Redis, { sealer: Sealer }> {
   }
 
   openText(text: string, location: string): string | undefined {
-    try {
-      return this.deps.sealer.open(text, location);
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
+    return this.deps.sealer.tryOpen(text, location);
   }
 
   /** @param id state of a flow, or issuer and ID of a logout token

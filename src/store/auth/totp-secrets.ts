@@ -1,5 +1,5 @@
 /** The secrets of authenticator apps, sealed. */
-import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Sealer } from '../../model/auth/seal.ts';
 import type { User } from '../../model/auth/user.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { Users } from './users.ts';
@@ -22,7 +22,7 @@ export class TotpSecrets extends Composed<{ sealer: Sealer; users: Users }> {
 
   /** undefined if SECRET_KEY does not open it */
   open({ id, secondFactors }: User): string | undefined {
-    return this.#open(secondFactors?.totp?.sealed ?? '', locationOf(id));
+    return this.deps.sealer.tryOpen(secondFactors?.totp?.sealed ?? '', locationOf(id));
   }
 
   /** A secret that the browser holds until the user has proved to have it. */
@@ -33,7 +33,7 @@ export class TotpSecrets extends Composed<{ sealer: Sealer; users: Users }> {
 
   /** undefined if it is another user's, too old, or from before another change */
   openSetUp(sealed: string, { id, version }: User, nowMs: number): string | undefined {
-    const opened = this.#open(sealed, SET_UP);
+    const opened = this.deps.sealer.tryOpen(sealed, SET_UP);
     if (opened === undefined) return undefined;
     const setUp = JSON.parse(opened) as SetUp;
     const isValid = setUp.userId === id && setUp.version === version && nowMs - setUp.startedAt < SET_UP_LIFETIME_MS;
@@ -57,15 +57,6 @@ export class TotpSecrets extends Composed<{ sealer: Sealer; users: Users }> {
     if (!secondFactors?.totp) return user;
     const sealed = this.deps.sealer.reencrypted(secondFactors.totp.sealed, locationOf(id));
     return { ...user, secondFactors: { ...secondFactors, totp: { ...secondFactors.totp, sealed } } };
-  }
-
-  #open(sealed: string, location: string): string | undefined {
-    try {
-      return this.deps.sealer.open(sealed, location);
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
   }
 }
 

@@ -60,7 +60,7 @@ export class Environments extends Repository<ScriptedRedis, { cacheInvalidation:
       const what = `There are ${count} branch environments`;
       throw quotaExceeded('branches', branchesMax, count, what, 'Delete some that are no longer used');
     }
-    await this.#changed();
+    await this.#cache.changed();
     return outcome === 1;
   }
 
@@ -75,19 +75,14 @@ export class Environments extends Repository<ScriptedRedis, { cacheInvalidation:
       if (text === null) return undefined;
       const changed = change(JSON.parse(text) as Environment);
       if ((await this.redis.replaceField(this.keys.environments, name, text, JSON.stringify(changed))) !== 1) continue;
-      await this.#changed();
+      await this.#cache.changed();
       return changed;
     }
   }
 
   async remove(name: string): Promise<void> {
     await this.redis.hdel(this.keys.environments, name);
-    await this.#changed();
-  }
-
-  async #changed(): Promise<void> {
-    await this.#cache.refresh();
-    await this.deps.cacheInvalidation.announce();
+    await this.#cache.changed();
   }
 
   async #readAll(): Promise<Map<string, Environment>> {

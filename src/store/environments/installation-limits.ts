@@ -29,7 +29,6 @@ export class InstallationLimits extends Repository<Redis, { cacheInvalidation: C
 
   async saveLimits(limits: Limits): Promise<void> {
     await this.redis.set(this.keys.installationLimits, JSON.stringify(limits));
-    await this.#limits.refresh();
-    await this.deps.cacheInvalidation.announce();
+    await this.#limits.changed();
   }
 }

@@ -2,7 +2,7 @@
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { sum } from '../../model/values/sum.ts';
-import { MINUTE_MS } from '../../model/values/time.ts';
+import { type Interval, MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
@@ -15,12 +15,6 @@ export interface HistogramQuery {
   from: number;
   to: number;
   buckets: number;
-}
-
-/** Unix milliseconds: from inclusive, to exclusive. */
-export interface Interval {
-  from: number;
-  to: number;
 }
 
 /** Events of a minute, or of part of one, within one interval. */

@@ -1,5 +1,5 @@
 /** Redis memory of an environment, estimated from a sample of its events with a bounded number of commands. */
-import type { Ending } from '../../model/runs/run.ts';
+import { ENDINGS } from '../../model/runs/run.ts';
 import { sum } from '../../model/values/sum.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { bucketOf, fieldOf, sliceOf } from '../events/event-location.ts';
@@ -19,8 +19,6 @@ const FIELD_SAMPLES = 50;
 const RUN_ID_LENGTH = 26;
 /** Index entries of an event and of a run: a member of 26 characters in a sorted set, with its score. */
 const INDEX_BYTES = 110;
-
-const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const satisfies readonly Ending['status'][];
 
 export interface HotUse {
   /** Exact for few minutes, otherwise estimated from samples. */

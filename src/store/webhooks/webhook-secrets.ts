@@ -1,5 +1,5 @@
 /** The encrypted secrets of all webhooks, for changes of SECRET_KEY. */
-import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Sealer } from '../../model/auth/seal.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
 import { type StoredSecret, sealedSecretsOf, type Webhook } from './webhook.ts';
@@ -53,11 +53,6 @@ export class WebhookSecrets extends Repository<ScriptedRedis, { sealer: Sealer }
 
   /** undefined if neither SECRET_KEY nor the fallback decrypts it. */
   #open(webhookId: string, { id, sealed }: StoredSecret): string | undefined {
-    try {
-      return this.deps.sealer.open(sealed, sealLocation(webhookId, id));
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
+    return this.deps.sealer.tryOpen(sealed, sealLocation(webhookId, id));
   }
 }

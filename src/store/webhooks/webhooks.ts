@@ -1,7 +1,7 @@
 /** Stored webhooks and their keys. A write is rejected if another process has written meanwhile: no concurrent save is
  *  lost, and a version number never has two contents. */
 import { notFound, ServiceError } from '../../errors.ts';
-import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
@@ -30,12 +30,8 @@ export class Webhooks extends Repository<
 
   /** undefined if SECRET_KEY has changed. */
   open(webhookId: string, secrets: readonly StoredSecret[]): string[] | undefined {
-    try {
-      return secrets.map(({ id, sealed }) => this.deps.sealer.open(sealed, sealLocation(webhookId, id)));
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
+    const opened = secrets.map(({ id, sealed }) => this.deps.sealer.tryOpen(sealed, sealLocation(webhookId, id)));
+    return opened.every((secret) => secret !== undefined) ? opened : undefined;
   }
 
   async create(webhook: Webhook, origin: VersionOrigin = {}): Promise<void> {

@@ -32,6 +32,12 @@ export class ReplicatedCache<T> {
     return value;
   }
 
+  /** After a change by this process: reads the value, and makes the other processes read it. */
+  async changed(): Promise<void> {
+    await this.refresh();
+    await this.#cacheInvalidation.announce();
+  }
+
   /** The value as of now: reloads it if this process has missed a change. Many concurrent calls cost Redis almost nothing. */
   async current(): Promise<T> {
     const version = await this.#cacheInvalidation.version();
