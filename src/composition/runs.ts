@@ -151,8 +151,7 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
     const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons, laneStage];
     return new FlowControl({ stages, flowKeys, runStatuses, decisions });
   },
-  limitStatuses: ({ limitUsage: usage, functions, environmentKinds, capacity }) =>
-    new LimitStatuses({ usage, functions, environmentKinds, capacity }),
+  limitStatuses: (parts) => new LimitStatuses(parts),
   functionLanes: (parts) => new FunctionLanes(parts),
 };
 
@@ -166,34 +165,10 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   transitions: (parts) => new RunTransitions(parts),
   afterwards: ({ acceptor }) => acceptor.afterwards.bind(acceptor),
   replicated: ({ acceptor }) => acceptor.writeReplicated.bind(acceptor),
-  waitMatcher: (parts) =>
-    new WaitMatcher({
-      events: parts.history.events,
-      pastEvents: parts.history.pastEvents,
-      waits: parts.waits,
-      possibleWaits: parts.possibleWaits,
-      transitions: parts.transitions,
-      afterwards: parts.afterwards,
-      evaluator: parts.evaluator,
-      clock: parts.clock,
-    }),
+  waitMatcher: (parts) => new WaitMatcher(parts),
   cancelTriggers: (parts) => new CancelTriggers(parts),
   jobTakers: () => new Map(),
-  starter: (parts) =>
-    new RunStarter({
-      events: parts.events,
-      runs: parts.runs,
-      functions: parts.functions,
-      formerSteps: parts.history.runs,
-      singletons: parts.singletons,
-      cancelTriggers: parts.cancelTriggers,
-      scheduler: parts.scheduler,
-      timeoutTimers: parts.timeoutTimers,
-      telemetry: parts.telemetry,
-      jobTakers: parts.jobTakers,
-      reconcileAfterMs: parts.reconcileAfterMs,
-      tracing: parts.tracing,
-    }),
+  starter: (parts) => new RunStarter(parts),
   invocationListeners: (parts) => new InvocationListeners(parts),
   eventRestorer: ({ config: { archive }, eventsInUse, history: { events } }) =>
     archive ? new ArchivedEventRestorer({ eventsInUse, events, hotMs: archive.hotMs }) : NOTHING_ARCHIVED,
@@ -210,8 +185,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   signalSender: (parts) => new SignalSender(parts),
   delayedJobs: (parts) => new DelayedJobs(parts),
   runStates: (parts) => new RunStates(parts),
-  schedules: ({ redis, keys, queues, storedFunctions: functions, environments, clock }) =>
-    new Schedules({ redis, keys, queues, functions, environments, clock }),
+  schedules: (parts) => new Schedules(parts),
   reconcileAfterMs: ({ config }) => config.reconcileAfterMs,
   callTimeoutMs: ({ config }) => config.callTimeoutMs,
   retryScale: ({ config }) => config.retryScale,
@@ -219,21 +193,13 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
 
 const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
   groupRunStarter: (parts) => new GroupRunStarter(parts),
-  batchTimers: (parts) => {
-    return new EventGroupTimers(
-      new BatchRuns({ ids: parts.ids, ...parts.history }),
-      parts.batches,
-      parts.batchStage,
-      parts,
-    );
+  batchTimers(parts) {
+    const { ids, history, batches, batchStage } = parts;
+    return new EventGroupTimers(new BatchRuns({ ids, ...history }), batches, batchStage, parts);
   },
-  debounceTimers: (parts) => {
-    return new EventGroupTimers(
-      debounceRuns(parts.ids, parts.history.events),
-      parts.debounces,
-      parts.debounceStage,
-      parts,
-    );
+  debounceTimers(parts) {
+    const { ids, history, debounces, debounceStage } = parts;
+    return new EventGroupTimers(debounceRuns(ids, history.events), debounces, debounceStage, parts);
   },
   laneTimers: (parts) => new LaneTimers(parts),
   cronTicks: (parts) => new CronTicks(parts),

@@ -14,6 +14,7 @@ import { ConnectionKeys } from '../api/connect/connection-keys.ts';
 import { Gateway } from '../api/connect/gateway.ts';
 import { WebSockets } from '../api/http/web-sockets.ts';
 import { Readiness } from '../api/operations/readiness.ts';
+import type { ApiServices } from '../api/parts.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
 import { WebhookFilters } from '../api/receive/filter-webhook.ts';
 import { LargeBodies } from '../api/receive/large-bodies.ts';
@@ -40,7 +41,6 @@ import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import { type Environment, ownerOfName } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
-import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { LiveFeed } from '../store/telemetry/live-updates.ts';
 import type { AlertParts } from './alerts.ts';
 import { retentionDaysOf } from './archive.ts';
@@ -50,51 +50,44 @@ import type { RunServices } from './runs.ts';
 import type { SelectionParts } from './selection.ts';
 import type { WebStore } from './web-store.ts';
 
-interface AppParts {
-  /** Sends requests to apps. */
-  httpAgent: HttpAgent;
+interface AppParts extends Pick<ApiServices, 'httpAgent' | 'activation' | 'registrar' | 'appSync'> {
   appChanges: AppChanges;
-  activation: Activation;
-  registrar: Registrar;
-  appSync: AppSync;
   gateway: Gateway;
   /** undefined if discovery is off. */
   discovery: Discovery | undefined;
 }
 
-interface WebhookParts {
-  requestLogWriter: RequestLogWriter;
-  webhookFilters: WebhookFilters;
-  webhookOrders: WebhookOrders;
-  largeBodies: LargeBodies;
+interface WebhookParts
+  extends Pick<ApiServices, 'requestLogWriter' | 'webhookFilters' | 'webhookOrders' | 'largeBodies' | 'fetchDocument'> {
   webhookWatcher: WebhookWatcher;
   documentFetcher: DocumentFetcher;
-  fetchDocument: FetchDocument;
   /** Rounds of webhook replays. */
   bulkRounds: BulkRounds;
   providerClient: ProviderClient;
   reconciliationRounds: ReconciliationRounds;
 }
 
-interface ServerParts {
+interface ServerParts
+  extends Pick<
+    ApiServices,
+    | 'backpressure'
+    | 'archiveHealth'
+    | 'accounts'
+    | 'identityProviders'
+    | 'acceptedEvents'
+    | 'explainedDecisions'
+    | 'storageUses'
+    | 'clockMoves'
+  > {
   duties: DutyRunner;
-  backpressure: Backpressure;
   roomMs: () => number | undefined;
-  archiveHealth: ArchiveHealth;
   readiness: Readiness;
   liveUpdateFeed: LiveFeed;
   liveStreams: LiveStreams;
   webSockets: WebSockets;
   realtime: Realtime;
-  accounts: Accounts;
-  identityProviders: IdentityProviders;
-  acceptedEvents: AcceptedEvents;
   /** The tables in memory, which jobs call `functions`; routes also use stored functions under that name. */
   functionTables: FunctionTables;
-  explainedDecisions: ExplainedDecisions;
-  storageUses: StorageUses;
-  /** undefined in production. */
-  clockMoves: ClockMoves | undefined;
   app: ReturnType<typeof createApp>;
 }
 

@@ -45,7 +45,7 @@ export interface FunctionLimitUse {
 }
 
 export class LimitStatuses extends Composed<{
-  usage: LimitUsage;
+  limitUsage: LimitUsage;
   functions: FunctionTables;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   capacity: () => number;
@@ -53,7 +53,7 @@ export class LimitStatuses extends Composed<{
   /** @param calls the next calls of the run
    *  @returns undefined if none of the calls waits for a limit */
   async waiting(run: Run, calls: readonly CallRef[]): Promise<WaitingCall | undefined> {
-    const { usage, functions, capacity } = this.deps;
+    const { limitUsage: usage, functions, capacity } = this.deps;
     const { env, functionId, keys, startedAt } = run;
     const fn = hasEnded(run) ? undefined : await functions.find(env, functionId);
     if (!fn) return undefined;
@@ -88,7 +88,7 @@ export class LimitStatuses extends Composed<{
   }
 
   async ofFunction(env: string, fn: AppFunction): Promise<FunctionLimitUse> {
-    const { usage, capacity } = this.deps;
+    const { limitUsage: usage, capacity } = this.deps;
     const all = await Promise.all(
       usage.inDifferentPartitions(homesOf(env, fn.id)).map((home) => this.#backlogs(home, env, fn.id)),
     );
@@ -121,14 +121,14 @@ export class LimitStatuses extends Composed<{
     env: string,
     functionId: string,
   ): Promise<{ waiting: number; longest: BacklogStatus[] }> {
-    const { usage } = this.deps;
+    const { limitUsage: usage } = this.deps;
     const { waiting, longest } = await usage.backlogsOf(home, env, functionId, BACKLOGS_SHOWN);
     return { waiting, longest: await Promise.all(longest.map((backlog) => this.#backlogStatus(home, backlog))) };
   }
 
   async #backlogStatus(home: string, { waiting, since, blockedBy, info }: BacklogUse): Promise<BacklogStatus> {
     const { env, keys } = info;
-    const uses = await this.deps.usage.usesOf(
+    const uses = await this.deps.limitUsage.usesOf(
       home,
       env,
       info.limits.map(({ id }) => id),

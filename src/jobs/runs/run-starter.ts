@@ -1,5 +1,6 @@
 /** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls,
  *  in this order, so that no event in between is missed. Most runs have none of these, and are created with the jobs of their first calls. */
+import type { History } from '../../history/history.ts';
 import { isConnected } from '../../model/apps/connection.ts';
 import { type Pin, versionOfRun } from '../../model/apps/versions.ts';
 import type { Event } from '../../model/events/event.ts';
@@ -10,7 +11,7 @@ import { isOverflow, SLACK_MS } from '../../store/events/event-location.ts';
 import type { JobTaker } from '../../store/redis/job-lists.ts';
 import type { Loaded } from '../../store/runs/loaded-run.ts';
 import type { FirstCall, NewRun } from '../../store/runs/run-writing.ts';
-import type { NewEvents, Runs } from '../../store/runs/runs.ts';
+import type { NewEvents } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
@@ -24,7 +25,7 @@ import type { RunScheduler } from './scheduling/run-scheduler.ts';
 export interface RunStarterDeps extends Pick<Store, 'events' | 'runs'> {
   functions: Pick<FunctionTables, 'ofRun'>;
   /** Includes archived runs. */
-  formerSteps: Pick<Runs, 'copySteps'>;
+  history: Pick<History, 'runs'>;
   /** flow-control/singletons.ts */
   singletons: { confirm(runs: readonly RunToStart[]): Promise<void> };
   cancelTriggers: CancelTriggers;
@@ -152,7 +153,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
     const counts = new Map<string, number>();
     for (const { id, event, retryOf, fromStep } of toStart) {
       if (!retryOf || !fromStep) continue;
-      const count = await this.deps.formerSteps.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
+      const count = await this.deps.history.runs.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
       // The reconciler then fails the run, which would otherwise run all steps again.
       if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
       counts.set(id, count);

@@ -21,7 +21,8 @@ const AT_ONCE = 500;
 /** A schedule may have lost its job if the job is overdue by this much. */
 const OVERDUE_MS = 60_000;
 
-export interface SchedulesDeps extends Pick<Store, 'keys' | 'functions' | 'redis' | 'environments'> {
+export interface SchedulesDeps extends Pick<Store, 'keys' | 'redis' | 'environments'> {
+  storedFunctions: Store['functions'];
   queues: PartitionQueues;
   clock: Clock;
 }
@@ -75,11 +76,11 @@ export class Schedules extends Composed<SchedulesDeps> {
   async #wantedIn(env: string): Promise<Wanted> {
     const environment = await this.deps.environments.read(env);
     if (!environment || environment.archivedAt !== undefined) return new Map();
-    return byId((await this.deps.functions.all(env)).functions.flatMap((fn) => schedulesOf(env, fn)));
+    return byId((await this.deps.storedFunctions.all(env)).functions.flatMap((fn) => schedulesOf(env, fn)));
   }
 
   async #allWanted(): Promise<Wanted> {
-    const { environments, functions } = this.deps;
+    const { environments, storedFunctions: functions } = this.deps;
     const live = (await environments.all()).filter(({ archivedAt }) => archivedAt === undefined);
     const names = new Set(live.map(({ name }) => name));
     for (const env of this.#known.keys()) if (!names.has(env)) this.#known.delete(env);

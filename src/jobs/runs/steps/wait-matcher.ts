@@ -1,13 +1,14 @@
 /** Matches events with waits: a match finishes the waiting step, or cancels the run. A wait is stored before past events in the index are
  *  searched; an event enters the index before waits are searched. So one of the two always finds the other, however close in time they are. */
 
+import type { History } from '../../../history/history.ts';
 import { receivedEventOf, recordOf } from '../../../model/events/event.ts';
 import { expressionEventOf } from '../../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../../model/runs/wait.ts';
 import { chunksOf } from '../../../model/values/chunks.ts';
 import type { Clock } from '../../../model/values/clock.ts';
 import { Composed } from '../../../model/values/composed.ts';
-import type { Events, NamedEvent } from '../../../store/events/events.ts';
+import type { NamedEvent } from '../../../store/events/events.ts';
 import type { StoredWait } from '../../../store/runs/possible-waits.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Acceptor } from '../../acceptance/acceptor.ts';
@@ -40,8 +41,7 @@ interface Match {
 
 export interface WaitMatcherDeps extends Pick<Store, 'waits' | 'possibleWaits'> {
   /** Includes archived events, for waits of offloaded runs. */
-  events: Pick<Events, 'records'>;
-  pastEvents: Pick<Events, 'since'>;
+  history: Pick<History, 'events' | 'pastEvents'>;
   transitions: RunTransitions;
   afterwards: Acceptor['afterwards'];
   evaluator: ExpressionEvaluator;
@@ -63,7 +63,7 @@ export class WaitMatcher extends Composed<WaitMatcherDeps> {
   async matchPastEvents(env: string, name: string, waits: readonly StoredWait[], sinceMs: number): Promise<void> {
     if (waits.length === 0) return;
     let open = waits;
-    for await (const page of this.deps.pastEvents.since(env, name, sinceMs, PAST_EVENTS_MAX)) {
+    for await (const page of this.deps.history.pastEvents.since(env, name, sinceMs, PAST_EVENTS_MAX)) {
       const matched = await this.#match(env, open, page.map(toMatchable));
       open = open.filter((wait) => !matched.has(wait));
       if (open.length === 0) return;
@@ -124,7 +124,7 @@ export class WaitMatcher extends Composed<WaitMatcherDeps> {
   /** Reads the triggering events of waits that were stored without the fields that their expressions read. */
   async #readTriggers(env: string, waits: readonly StoredWait[]): Promise<Map<string, unknown>> {
     const ids = new Set(waits.filter(needsTrigger).map(({ wait }) => wait.eventId));
-    const records = await this.deps.events.records(env, [...ids]);
+    const records = await this.deps.history.events.records(env, [...ids]);
     return new Map(records.flatMap((record) => (record ? [[record.internal_id, expressionEventOf(record)]] : [])));
   }
 
