@@ -93,7 +93,8 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
       runs.push(...rows.map((row) => listedRunOfRow(env, fromUuid(row.id), row)));
       if (runs.length > limit) {
         const page = runs.slice(0, limit);
-        return { runs: page, next: positionOf(page.at(-1) as Run) };
+        const { queuedAt, id } = page.at(-1) as Run;
+        return { runs: page, next: { at: queuedAt, id } };
       }
     }
     return { runs, next: undefined };
@@ -186,8 +187,4 @@ export async function conditionsOnFunctions(
 function resumeAt({ to }: Interval, cursor: Position | undefined): Position {
   const start = { at: to, id: SMALLEST_ID };
   return cursor && isOlder(cursor, start) ? cursor : start;
-}
-
-function positionOf({ queuedAt, id }: Run): Position {
-  return { at: queuedAt, id };
 }

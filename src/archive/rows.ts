@@ -81,7 +81,7 @@ export function writeEventRow(buffer: CopyBuffer, row: EventRow, numbers: EventN
     .integer(row.index)
     .text(row.dedupId === undefined ? undefined : toText(row.dedupId))
     .integer(row.duplicates)
-    .boolean(isJsonb(row.payload))
+    .boolean(!NOT_JSONB.test(row.payload))
     .bytes(row.decisions)
     .text(row.payload);
 }
@@ -110,10 +110,6 @@ export function writeRunRow(
 
 /** Escapes that jsonb rejects, and numbers that it may reject: https://www.postgresql.org/docs/current/datatype-json.html */
 const NOT_JSONB = /\\u0000|\\ud[89a-f]|\d[eE][+-]?\d{3}/i;
-
-function isJsonb(payload: string): boolean {
-  return !NOT_JSONB.test(payload);
-}
 
 /** Approximate size of a row before compression. */
 export function sizeOfEvent({ payload }: EventRow): number {

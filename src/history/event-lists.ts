@@ -4,7 +4,7 @@ import { isArchiveUnavailable } from '../errors.ts';
 import { Composed } from '../model/values/composed.ts';
 import { type EventLists, type EventPage, type EventQuery, isListed } from '../store/events/event-lists.ts';
 import type { Events, FoundEvent } from '../store/events/events.ts';
-import type { Position, TimeRange } from '../store/redis/pagination.ts';
+import type { TimeRange } from '../store/redis/pagination.ts';
 import type { EventHistory } from './event-history.ts';
 import { archiveBorder, type MaybeIncomplete, mergedPage, type Page, startOf } from './merged-page.ts';
 
@@ -23,7 +23,7 @@ export class EventListHistory extends Composed<{
       {
         timeRange,
         limit,
-        positionOf,
+        positionOf: ({ received_at, internal_id }) => ({ at: received_at, id: internal_id }),
         hot: async () => toPage(await this.deps.lists.list({ ...query, timeRange }, nowMs)),
         archived: async (timeRange) => {
           const page = await this.deps.archive.events.page(env, { names, source, timeRange, limit }, nowMs);
@@ -59,8 +59,4 @@ export class EventListHistory extends Composed<{
 
 function toPage({ events, next }: EventPage): Page<FoundEvent> {
   return { items: events, next };
-}
-
-function positionOf({ received_at, internal_id }: FoundEvent): Position {
-  return { at: received_at, id: internal_id };
 }

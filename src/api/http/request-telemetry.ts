@@ -19,7 +19,7 @@ export function recordRequestMetrics(metrics: MetricsRecorder): Middleware {
     await next();
     const route = routeOf(ctx);
     metrics.httpRequest(ctx.method, route, ctx.status, performance.now() - startedAt);
-    if (ctx.status >= 400) metrics.httpError(route, errorCodeOf(ctx));
+    if (ctx.status >= 400) metrics.httpError(route, ctx.state.errorCode ?? OTHER);
   };
 }
 
@@ -48,8 +48,4 @@ function routeOf(ctx: Context): string {
   // Bull Board's routes do not include its prefix.
   if (isBoard(ctx.path)) return BOARD_PATH;
   return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : OTHER;
-}
-
-function errorCodeOf({ state: { errorCode } }: Context): string {
-  return errorCode ?? OTHER;
 }

@@ -50,7 +50,9 @@ export async function listRuns(
   const isSearched = [id_prefix, error, fingerprint, app_version, search].some((filter) => filter !== undefined);
   if (!isSearched && !isWild) {
     const indexed = { ...query, statuses };
-    return foundIn(await (event_id === undefined ? runLists.list(indexed) : runLists.listByEvent(event_id, indexed)));
+    const found = event_id === undefined ? runLists.list(indexed) : runLists.listByEvent(event_id, indexed);
+    const { runs, ...page } = await found;
+    return { ...page, found: runs };
   }
   const node = conditionOfRuns({
     functionId: function_id,
@@ -64,8 +66,4 @@ export async function listRuns(
   if (!timeRange) return { found: [], next: undefined };
   const wanted = { env, principal, node, functionIds, statuses, timeRange, limit };
   return event_id === undefined ? searches.runs(wanted, nowMs) : searches.runsOfEvent(event_id, wanted);
-}
-
-function foundIn({ runs, ...page }: Awaited<ReturnType<History['runLists']['list']>>): SearchPage<Run> {
-  return { ...page, found: runs };
 }

@@ -1,8 +1,6 @@
 /** `/v1/audit`: the audit log and the rejection log. */
 import { z } from 'zod';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
-import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
-import type { StoredRejection } from '../../store/auth/rejection-log.ts';
 import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
@@ -56,7 +54,12 @@ export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
       data: z.array(entrySchema),
       async handle({ query: { limit, cursor } }) {
         const { entries, next, stoppedEarly } = await auditLog.list(limit, cursor);
-        return listReply(entries, { present: presentEntry, positionOf: ({ id }) => id, next, stoppedEarly });
+        return listReply(entries, {
+          present: (entry) => present(entrySchema, entry),
+          positionOf: ({ id }) => id,
+          next,
+          stoppedEarly,
+        });
       },
     }),
     routes.get('/v1/audit/refusals', {
@@ -71,16 +74,12 @@ export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
       async handle({ query: { limit, cursor } }) {
         const page = await rejectionLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.position : undefined;
-        return listReply(page, { present: presentRejection, positionOf: ({ position }) => position, next });
+        return listReply(page, {
+          present: (rejection) => present(rejectionSchema, rejection, { name: rejection.name || null }),
+          positionOf: ({ position }) => position,
+          next,
+        });
       },
     }),
   ];
-}
-
-function presentEntry(entry: StoredAuditEntry) {
-  return present(entrySchema, entry);
-}
-
-function presentRejection(rejection: StoredRejection) {
-  return present(rejectionSchema, rejection, { name: rejection.name || null });
 }

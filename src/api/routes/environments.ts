@@ -65,7 +65,8 @@ export function environmentRoutes(deps: ApiParts): Route[] {
       data: z.array(environmentSchema),
       async handle({ accessTo, query: { limit, cursor } }) {
         const all = (await environments.all()).filter((environment) => covers(accessTo(environment), 'read'));
-        const isLater = ({ name }: Environment) => name !== PRODUCTION && after(name, cursor as string);
+        const isLater = ({ name }: Environment) =>
+          name !== PRODUCTION && (cursor === PRODUCTION || name.localeCompare(cursor as string) > 0);
         const rest = cursor === undefined ? all : all.filter(isLater);
         const page = rest.slice(0, limit);
         const next = rest.length > limit ? page.at(-1)?.name : undefined;
@@ -151,10 +152,6 @@ export function environmentRoutes(deps: ApiParts): Route[] {
 function reopened({ archivedAt: _, ...environment }: Environment, nowMs: number): Environment {
   if (environment.deletingAt !== undefined) throw new ServiceError('environment_deleting');
   return { ...environment, reopenedAt: nowMs };
-}
-
-function after(name: string, cursor: string): boolean {
-  return cursor === PRODUCTION || name.localeCompare(cursor) > 0;
 }
 
 export function presentEnvironment(environment: Environment) {

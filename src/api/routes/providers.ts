@@ -75,7 +75,7 @@ export function providerRoutes(): Route[] {
       query: z.object(longPageQuery(countPosition)),
       data: z.array(providerSchema),
       async handle({ query }) {
-        return countedReply(PRESETS, query, presentProvider);
+        return countedReply(PRESETS, query, (preset) => present(providerSchema, preset, { scheme: schemeOf(preset) }));
       },
     }),
     routes.get('/v1/providers/:id', {
@@ -88,10 +88,6 @@ export function providerRoutes(): Route[] {
       },
     }),
   ];
-}
-
-function presentProvider(preset: Preset) {
-  return present(providerSchema, preset, { scheme: schemeOf(preset) });
 }
 
 function schemeOf({ verification, customScheme }: Preset): string {

@@ -5,7 +5,6 @@ import type { FunctionClient } from '../../functions/function-client.ts';
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { MAX_STEPS } from '../../model/runs/memo.ts';
-import type { Run } from '../../model/runs/run.ts';
 import { withStepInput } from '../../model/runs/step-input.ts';
 import { type Finding, NO_FUNCTION, type Skip, type WhatIfDefinition } from '../../model/what-if/what-if.ts';
 import {
@@ -120,7 +119,7 @@ function ask(
   const [event] = events;
   if (!event) throw new Error('a run without an event');
   return candidateClient.call(fn, {
-    run: firstAttempt(run),
+    run: { ...run, attempt: 0 },
     event,
     ...(run.batch && { events }),
     maxAttempts: fn.retries + 1,
@@ -132,10 +131,6 @@ function ask(
     planOnly: true,
     whatIf: true,
   });
-}
-
-function firstAttempt(run: Run): Run {
-  return { ...run, attempt: 0 };
 }
 
 /** The ID in the URL of the present function; for a function that connects, its own ID. */

@@ -18,7 +18,7 @@ export function withTrustedQuery<R extends { url: string }>(
   if (isConnected(registration.url)) return { registration, functions: [...functions] };
   const known = trusted === undefined || isConnected(trusted) ? '' : new URL(trusted).search;
   const isKnown = new URL(registration.url).search === known;
-  const given = isKnown ? [] : namesIn(registration.url);
+  const given = isKnown ? [] : [...new Set(new URL(registration.url).searchParams.keys())];
   const added = isKnown ? [] : [...new URLSearchParams(known)];
   const corrected = (text: string, ofCall: boolean) =>
     isConnected(text) ? text : correctedUrl(text, { given, added, ofCall });
@@ -70,10 +70,6 @@ function correctedUrl(
   }
   for (const [name, value] of added) url.searchParams.set(name, value);
   return url.href;
-}
-
-function namesIn(url: string): string[] {
-  return [...new Set(new URL(url).searchParams.keys())];
 }
 
 function withUrl(fn: AppFunction, url: string): AppFunction {

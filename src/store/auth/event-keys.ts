@@ -23,7 +23,7 @@ export class EventKeys extends Repository<
   readonly #fromSettings: readonly EventKey[] = this.deps.secrets.map(keyOfSetting);
   readonly #byDigest = new ReplicatedCache(this.deps.cacheInvalidation, async () => {
     const all = [...this.#fromSettings, ...(await this.all())];
-    return new Map(all.map((key) => [key.digest, inUse(key)]));
+    return new Map(all.map((key) => [key.digest, { ...key, allowList: matcherOf(key) }]));
   });
   readonly #usesRecorded = new Map<string, number>();
 
@@ -82,8 +82,4 @@ export class EventKeys extends Repository<
     this.#usesRecorded.set(id, nowMs);
     this.redis.hset(this.keys.eventKeyUses, id, nowMs).catch(() => this.#usesRecorded.delete(id));
   }
-}
-
-function inUse(key: EventKey): EventKeyInUse {
-  return { ...key, allowList: matcherOf(key) };
 }

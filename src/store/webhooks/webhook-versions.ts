@@ -58,7 +58,7 @@ export class WebhookVersions extends Repository<Redis> {
     const [text, snapshot] = await this.redis.hmget(
       this.keys.webhookVersions(webhook.id),
       String(number),
-      snapshotField(number),
+      `${number}:snapshot`,
     );
     const version = versionFrom(number, text);
     if (version && snapshot) return { version, snapshot: JSON.parse(snapshot) as WebhookSnapshot };
@@ -86,8 +86,4 @@ function liveVersion(webhook: Webhook): WebhookVersion {
 
 function versionFrom(version: number, text: string | null | undefined): WebhookVersion | undefined {
   return text ? { version, ...(JSON.parse(text) as Omit<WebhookVersion, 'version'>) } : undefined;
-}
-
-function snapshotField(version: number): string {
-  return `${version}:snapshot`;
 }

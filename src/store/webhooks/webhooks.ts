@@ -45,7 +45,7 @@ export class Webhooks extends Repository<
   async change(id: string, change: (before: Webhook) => Webhook, origin: VersionOrigin = {}): Promise<Webhook> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const text = await this.redis.hget(this.keys.webhooks, id);
-      if (text === null) throw noWebhook(id);
+      if (text === null) throw notFound('webhook', id);
       const before = JSON.parse(text) as Webhook;
       const edited = change(before);
       const changed = changedFields(before, edited);
@@ -134,8 +134,4 @@ export class Webhooks extends Repository<
     replies(await writing.exec());
     await this.cacheInvalidation.announce();
   }
-}
-
-function noWebhook(id: string): ServiceError {
-  return notFound('webhook', id);
 }
