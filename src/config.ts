@@ -125,7 +125,6 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     /** Origins that dev mode accepts besides loopback addresses. */
     devAllowedOrigins: env.DEV_ALLOWED_ORIGINS,
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
-    /** Whether HOST is set. */
     isHostSet: env.HOST !== undefined,
     port: env.PORT,
     /** Processes that the supervisor starts. */

@@ -146,7 +146,6 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
     return this.database.query(text, conditions.values);
   }
 
-  /** Counts whole days. */
   async #ofDays({ envId, names }: Counted, whole: readonly { day: ArchivedDay }[]): Promise<number[]> {
     if (names === undefined || whole.length === 0) return whole.map(({ day }) => day.rows);
     const conditions = inTables(whole.map(({ day }) => day)).add('env_id = ? AND name_id = ANY(?)', envId, names);
@@ -188,7 +187,6 @@ function ofDay({ retention }: ArchivedDay, { from, to }: Interval, { envId, name
   return names === undefined ? conditions : conditions.add('name_id = ANY(?)', names);
 }
 
-/** Conditions on tables by day. */
 function inTables(days: readonly ArchivedDay[]): Conditions {
   const retentions = [...new Set(days.map(({ retention }) => retention))];
   return new Conditions().add(
@@ -198,7 +196,6 @@ function inTables(days: readonly ArchivedDay[]): Conditions {
   );
 }
 
-/** The parts of a day's minutes that the intervals cut. */
 function piecesOf(day: number, cut: ReadonlySet<number>, except: ReadonlySet<number>, intervals: readonly Interval[]) {
   const minutes = [...cut].filter((minute) => dayOf(minute) === day && !except.has(minute));
   return minutes.flatMap((minute) =>

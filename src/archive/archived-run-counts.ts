@@ -16,7 +16,6 @@ import { windowsBetween } from './time-windows.ts';
 export const COUNT_TIMEOUT_MS = 2_000;
 
 export interface ArchivedRunCount {
-  /** Number of the interval, from 0. */
   interval: number;
   group: RunGroup;
   count: number;

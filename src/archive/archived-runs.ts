@@ -58,7 +58,6 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
     });
   }
 
-  /** IDs of the runs that are archived. */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     return new Set((await this.deps.rows.read(env, ids, 'at')).keys());
   }

@@ -118,7 +118,6 @@ export function errorPredicate(node: PathAtom): Predicate {
   return some([contains, others, shortened]);
 }
 
-/** A column of whole milliseconds. */
 export function wholeMilliseconds(node: PathAtom, wanted: boolean, column: string): Predicate {
   if (node.kind === 'in') {
     if (!wanted) return undefined;

@@ -29,7 +29,6 @@ const UNAVAILABLE_STATE = /^(08|53|57P|58)/;
 export const QUERY_CANCELED = '57014';
 export const UNIQUE_VIOLATION = '23505';
 export const UNDEFINED_TABLE = '42P01';
-/** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
 const UNAVAILABLE_MESSAGE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection timeout/i;
@@ -52,7 +51,6 @@ export interface DatabaseSettings extends Pick<ArchiveSettings, 'url' | 'tlsVeri
 export class Database {
   readonly schema: string;
   readonly #pool: pg.Pool;
-  /** undefined: no precondition. */
   #precondition: (() => Promise<void>) | undefined;
 
   constructor({ url, tlsVerify, poolSize, schema }: DatabaseSettings, log: Logger, applicationName = 'tidegate') {

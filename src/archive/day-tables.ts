@@ -23,7 +23,6 @@ export function dayOf(timeMs: number): number {
   return floorTo(timeMs, DAY_MS);
 }
 
-/** Name of the table of a day. */
 export function dayTable(table: PartitionedTable, retention: number, day: number): string {
   return `${retentionTable(table, retention)}_${iso(day).slice(0, 10).replaceAll('-', '')}`;
 }

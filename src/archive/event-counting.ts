@@ -36,7 +36,6 @@ export function countsOf(
   return [...counts.values()];
 }
 
-/** Adds counts in the transaction that adds the events. */
 export async function addCounts(client: Client, tables: DayTables, counts: readonly NameCount[]): Promise<void> {
   const byTable = Map.groupBy(counts, ({ retention, at }) => `${retention}:${dayOf(at)}`);
   for (const [, ofTable] of [...byTable].sort(([a], [b]) => a.localeCompare(b))) {

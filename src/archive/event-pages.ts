@@ -72,7 +72,6 @@ export class EventPages extends Repository<{ days: ArchivedDays }> {
     return { events: search.found, next: undefined };
   }
 
-  /** Reads the next events of a batch of days. */
   async #select(search: Search, batch: DayBatch, end?: Position): Promise<'full' | 'time' | 'exhausted'> {
     const { found, limit, names, position } = search;
     const wanted = limit - found.length;

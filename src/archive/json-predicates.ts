@@ -44,7 +44,6 @@ export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** A JSON text in a column. */
 export interface JsonColumn {
   column: string;
   /** Fields before the search's first key. */

@@ -88,7 +88,6 @@ export class Numbers extends Repository {
     return known;
   }
 
-  /** Assigns numbers to texts without one. */
   async assign(table: NumberedTable, envId: number, texts: readonly string[]): Promise<Map<string, number>> {
     const known = await this.ofMany(table, envId, texts);
     const missing = [...new Set(texts)].filter((text) => !known.has(text));
@@ -99,7 +98,6 @@ export class Numbers extends Repository {
     return this.ofMany(table, envId, texts);
   }
 
-  /** The texts of numbers. */
   async texts(table: NumberedTable, numbers: readonly number[]): Promise<Map<number, string>> {
     if (numbers.length === 0) return new Map();
     const rows = await this.database.query<{ id: number; text: string }>(

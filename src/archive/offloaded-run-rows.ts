@@ -24,7 +24,6 @@ export interface FoundContents extends OffloadedContents {
   events: Readonly<Record<string, string>>;
 }
 
-/** A version of a run. */
 export interface Version {
   id: string;
   /** Microseconds by the clock of Redis. */

@@ -46,7 +46,6 @@ export interface Duty<Deps> {
   end?: (deps: Deps) => Promise<unknown>;
 }
 
-/** Declares a duty. */
 export function duty<Deps>(declared: Duty<Deps>): Duty<Deps> {
   if (declared.scope === 'installation' && declared.leaseMs === undefined) {
     throw new TypeError(`the duty ${declared.name} needs leaseMs: one process of the installation does it at a time`);

@@ -14,9 +14,7 @@ export interface CallContext {
   maxAttempts: number;
   /** Number of finished steps that the call is for; undefined for the call of a planned step. */
   finishedSteps?: number | undefined;
-  /** Number of executions of the call's job. */
   executions: number;
-  /** ID of the job of the call. */
   jobId: string;
   /** Unix milliseconds. */
   startedAt: number;

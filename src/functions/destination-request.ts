@@ -38,7 +38,6 @@ export interface OriginalRequest {
   release?: (() => void) | undefined;
 }
 
-/** The opened secrets of a destination. */
 export interface DestinationSecrets {
   /** `whsec_…`, each signs. */
   signing: readonly string[];

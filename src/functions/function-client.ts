@@ -54,7 +54,6 @@ export interface FunctionClientOptions extends HttpAgentOptions {
   destinations: DestinationData;
   /** Largest body of a response. */
   responseMaxBytes: number;
-  /** Called after each call. */
   onEnd?: ((env: string, app: string, call: FinishedCall) => void) | undefined;
   tracing?: Tracing | undefined;
 }

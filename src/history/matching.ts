@@ -4,7 +4,6 @@ import type { Matcher, ReadVariable } from '../model/search/evaluate.ts';
 
 const SLICE_MS = 10;
 
-/** The items that match the search. */
 export async function matching<T>(
   items: readonly T[],
   matches: Matcher,

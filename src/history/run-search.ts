@@ -150,7 +150,6 @@ function positionOf({ queuedAt, id }: Run): Position {
   return { at: queuedAt, id };
 }
 
-/** Adds the functions and statuses that the search requires. */
 function narrowedTo(query: RunSearchQuery): RunSearchQuery {
   const { node, functionIds, statuses } = query;
   const functionId = requiredValue(node, 'function_id');

@@ -47,7 +47,6 @@ const PAGE_BYTES = 2 * 1_048_576;
 /** The archive is read when hot entries have been examined this far back. */
 const AHEAD_MS = HOUR_MS;
 
-/** A source and its progress. */
 interface Progress<T> {
   source: SearchSource<T>;
   /** undefined: at its end. */

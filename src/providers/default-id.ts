@@ -16,7 +16,6 @@ export function defaultId(preset: Preset, request: ProviderRequest, webhookId: s
   return own !== undefined && /^\d*$/.test(own) ? `${webhookId}:${own}` : own;
 }
 
-/** The provider's own ID of a request. */
 export function ownId(preset: Pick<Preset, 'eventId' | 'deliveryId'>, request: ProviderRequest): string | undefined {
   for (const source of [preset.eventId, preset.deliveryId]) {
     const id = source && idAt(source, request);

@@ -118,7 +118,6 @@ export const providersSchema = z
   .transform(jsonOf)
   .pipe(z.array(providerSchema, { error: 'expected a JSON array of objects' }));
 
-/** An OpenID provider. */
 export interface OidcProvider {
   /** ID in the paths of this service. */
   id: string;

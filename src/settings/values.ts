@@ -1,7 +1,6 @@
 /** Types of values that several groups of settings have. */
 import { z } from 'zod';
 
-/** A whole number from `min` to `max`. */
 export const between = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 export const port = between(0, 65_535);
 export const positive = z.coerce.number().int().min(1);

@@ -14,7 +14,6 @@ import type { WatchedWorker } from './watched-worker.ts';
 const RELEASE_MS = 2_000;
 
 export interface Workers {
-  /** Partitions that it works on. */
   readonly partitions: readonly number[];
   /** Sets its partitions; the process takes no more jobs of other partitions. */
   assign(partitions: readonly number[]): void;
@@ -28,7 +27,6 @@ export interface WorkersDeps extends RunWorkerDeps {
   handlers: RunHandlers & { ingest: IngestDeps; timers: TimerHandlers };
 }
 
-/** The workers of one partition. */
 interface PartitionWorkers {
   ingest: ResilientWorker;
   runs: ResilientWorker;

@@ -20,7 +20,6 @@ import { BODY_MAX_BYTES } from './register.ts';
 import type { Registrar } from './registrar.ts';
 import { type FunctionProblems, functionsOf, refusalOf } from './registration-problems.ts';
 
-/** Result of a sync request. */
 export interface SyncResult {
   /** Name of the app. */
   app: string;

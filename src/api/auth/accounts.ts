@@ -113,7 +113,6 @@ export class Accounts extends Composed<AccountsDeps> {
     return { user, token: await this.passwordToken(user) };
   }
 
-  /** A one-time token to set the user's password. */
   passwordToken({ id, version }: User): Promise<string> {
     return this.deps.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }

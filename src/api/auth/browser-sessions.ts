@@ -33,7 +33,6 @@ export class BrowserSessions extends Composed<{ sessions: Sessions; publicUrl: s
     await this.#begin(ctx, user, ended?.userId === user.id ? ended.of : undefined);
   }
 
-  /** @returns the session that ended */
   async end(ctx: Context): Promise<StartedSession | undefined> {
     const token = this.tokenOf(ctx);
     SESSION_COOKIE.clear(ctx, isSecure(ctx, this.deps.publicUrl));

@@ -35,7 +35,6 @@ export interface RequestState {
   granted: AccessLevel | undefined;
   /** Whether the body had not arrived yet when access was checked. */
   isBodyAwaited: boolean;
-  /** Error code of the response. */
   errorCode: ErrorCode | undefined;
   boardRoute: BoardRoute | undefined;
 }

@@ -66,7 +66,6 @@ type Part = (typeof PARTS)[number];
 export interface Tool {
   name: string;
   route: Route;
-  /** The tool as the protocol lists it. */
   listed: ListedTool;
   /** The part of a request that has each argument. */
   partOf: ReadonlyMap<string, Part>;

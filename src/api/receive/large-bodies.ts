@@ -53,7 +53,6 @@ export class LargeBodies extends Composed<{
 }> {
   readonly #threads = loadOnce(startThread);
 
-  /** Whether large bodies can be kept. */
   get canKeep(): boolean {
     return this.deps.bodies !== undefined;
   }

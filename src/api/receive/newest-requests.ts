@@ -10,7 +10,6 @@ export interface BufferedRequest {
 export class NewestRequests {
   readonly #max: number;
   readonly #requests: BufferedRequest[] = [];
-  /** Index of the oldest request. */
   #oldest = 0;
 
   constructor(max: number) {

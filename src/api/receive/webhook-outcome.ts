@@ -117,7 +117,6 @@ type ResultFields = Pick<
   'outcome' | 'status' | 'reason' | 'message' | 'eventName' | 'ids' | 'console' | 'verification'
 >;
 
-/** The fields of the log entry that describe the result. */
 export function logFieldsOf({ decided, ids, console, verification }: WebhookResult): ResultFields {
   const { outcome } = decided;
   const common = { ids, console, ...(verification && { verification }) };

@@ -29,7 +29,6 @@ export async function nextRequests(log: Log, selection: Selection, after: string
   return { ...page, requests: withReasons(page.requests, selection) };
 }
 
-/** Requests with one of the reasons. */
 export function withReasons(requests: LogSummary[], { reasons }: Pick<Selection, 'reasons'>): LogSummary[] {
   return reasons ? requests.filter(({ reason }) => reason !== undefined && reasons.includes(reason)) : requests;
 }

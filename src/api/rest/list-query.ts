@@ -19,7 +19,6 @@ export const eventPosition = z.union([timePosition, z.object({ id: timePosition.
 /** A position in a list with its own order: the number of entries before it. */
 export const countPosition = z.int().min(0);
 
-/** A position in a list ordered by name. */
 export const namePosition = z.string();
 
 /** All lists share one schema, because building schemas takes a quarter of the CPU time in which a web process starts. */

@@ -30,7 +30,6 @@ export interface StreamClient {
   principal: string;
   /** Whether the client also gets updates of the whole installation. */
   seesInstallation: boolean;
-  /** Whether its stream is compressed. */
   gzip: boolean;
   /** Whether the client may still follow the stream. Rejects if that cannot be checked. */
   isAllowed(): Promise<boolean>;

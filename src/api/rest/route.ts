@@ -108,7 +108,6 @@ export interface Reply {
   data?: unknown;
   /** Fields of the response in addition to `data` and `metadata`. */
   beside?: Record<string, unknown>;
-  /** Replaces the status of the route. */
   status?: number;
   /** false: the request changed nothing, so it has no audit entry. */
   audited?: false;

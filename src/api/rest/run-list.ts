@@ -51,7 +51,6 @@ export interface RunListOptions {
   next?: Position | undefined;
   /** Why the list is incomplete. */
   stoppedEarly?: StoppedEarly | undefined;
-  /** The requested large fields. */
   fields: readonly (typeof LARGE_FIELDS)[number][];
   /** Keyed by event ID; undefined if not requested. */
   events?: ReadonlyMap<string, EventBrief> | undefined;

@@ -43,7 +43,6 @@ export const pauseSchema = z
 
 const routes = routesOf({ tag: 'Functions', scope: 'environment' });
 
-/** Pauses and resumes functions. */
 export function pausingOf(deps: ApiParts) {
   const { functions, cancellations, admission, heldFunctions, schedules } = deps;
 

@@ -81,7 +81,6 @@ export function presentChannel(channel: AlertChannel, queue: ChannelQueue | unde
   });
 }
 
-/** The fields that each kind needs, and may have. */
 const FIELDS: Record<ChannelKind, { needs: 'to' | 'url' | 'key'; may?: 'url' }> = {
   email: { needs: 'to' },
   slack: { needs: 'url' },

@@ -152,7 +152,6 @@ export class ClockMoves extends Composed<{
     return Math.min(dueMs, ...queues.map(({ dueAt }) => dueAt));
   }
 
-  /** Number of runs that are in Postgres. */
   async #offloaded(): Promise<number> {
     const { offloadedRuns, environments } = this.deps;
     if (!offloadedRuns.mayExist) return 0;

@@ -20,7 +20,6 @@ export interface DecisionLog {
 const REFUSALS: ReadonlySet<DecisionReason> = new Set(['rate_limited', 'idempotent', 'singleton', 'superseded']);
 
 export interface Decided {
-  /** The runs to start. */
   runs: RunToStart[];
   /** Decisions about all other proposals. */
   decisions: Decision[];

@@ -15,7 +15,6 @@ import { type LaneOrders, laneRunId } from './lane-orders.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 import type { TimerChecks } from './timer-checks.ts';
 
-/** A proposal in its lane. */
 interface Ordered {
   proposal: RunProposal;
   orderId: string;

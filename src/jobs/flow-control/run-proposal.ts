@@ -13,7 +13,6 @@ export interface RunProposal extends RunToStart {
   repeated?: boolean;
   /** When processing of the event began, Unix milliseconds: another try may have decided since. */
   beganAt?: number;
-  /** Status of the run, if an earlier try created it. */
   created?: RunStatus;
 }
 

@@ -22,7 +22,6 @@ export interface RunToStart {
   retryOf?: string;
   /** The version on which the run ends, if its function does not decide this. */
   pin?: Pin;
-  /** The replay that starts it. */
   replayId?: string;
   /** The step at which a re-run begins. */
   fromStep?: FromStep;

@@ -5,7 +5,6 @@ import type { TimerCheck } from '../../store/flow-control/timer-checks.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
 
-/** The store of the groups of one kind. */
 interface GroupStore {
   recordTimerCheck(timerCheck: TimerCheck): Promise<void>;
   waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]>;

@@ -26,7 +26,6 @@ export interface CallToSchedule {
   stepId?: string;
   /** Maximum number of attempts after the first. */
   retries: number;
-  /** Number of attempts made before. */
   attemptsBefore?: number;
   delayMs?: number;
 }

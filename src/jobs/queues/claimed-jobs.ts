@@ -13,7 +13,6 @@ const COMMAND = 'addClaimedJob';
 /** Number of BullMQ's arguments after its keys. */
 const BULLMQ_ARGS = 3;
 
-/** An event of a job. */
 export interface ClaimedEvent extends Claimed {
   env: string;
   id: string;

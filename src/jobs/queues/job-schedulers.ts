@@ -9,7 +9,6 @@ export const SCHEDULER_SETTINGS = {
     pattern === undefined ? undefined : nextTick(pattern, afterMs),
 };
 
-/** Key of a tick's job. */
 export function schedulerKey(queue: Pick<Queue, 'toKey'>, id: string, tick: string): string {
   return queue.toKey(`${QUEUE_KEYS.schedulers}:${id}:${tick}`);
 }

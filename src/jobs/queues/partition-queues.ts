@@ -2,7 +2,6 @@
 import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 import type { IngestQueue, QueueOptions, RunQueue, TimerQueue } from './queues.ts';
 
-/** The queues of one partition. */
 export interface QueueSet {
   readonly ingest: IngestQueue;
   readonly runs: RunQueue;

@@ -34,7 +34,6 @@ export interface CronTicksDeps extends Pick<Store, 'ids' | 'keys' | 'events' | '
   clock: Clock;
 }
 
-/** A timer that is due. */
 interface Due {
   timer: CronTimer;
   dueAt: number;

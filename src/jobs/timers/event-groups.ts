@@ -22,7 +22,6 @@ export interface EventGroupTimersDeps {
   groupRunStarter: GroupRunStarter;
 }
 
-/** The runs of closed groups. */
 export interface GroupRuns<Option extends GroupOption, Closed> {
   readonly option: Option;
   /** For a function that no longer has the option: remaining groups are due. */

@@ -28,7 +28,6 @@ export interface CheckDeps {
   candidateClient: Pick<FunctionClient, 'call'>;
 }
 
-/** The function of the candidate. */
 export function candidateFunction(fn: AppFunction, { url, dialect }: WhatIfDefinition): AppFunction {
   return { ...fn, dialect, url: urlOf(url, idOnTheWire(fn)) };
 }

@@ -210,7 +210,6 @@ export function settingsOfRule(id: RuleId, choices: RuleChoices = {}): RuleSetti
   return { ...declared, channels: undefined, ...choices };
 }
 
-/** The rules that an environment has. */
 export function rulesOf(isProduction: boolean): RuleId[] {
   return RULE_IDS.filter((id) => isProduction || ruleOf(id).scope === 'environment');
 }

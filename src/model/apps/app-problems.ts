@@ -89,7 +89,6 @@ export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
   return [...problems, ...syncProblem(known), ...configurationProblems(known.functions)];
 }
 
-/** Problems of an app that connects. */
 export function connectionProblems(
   isConnected: boolean,
   { syncError, functions }: Pick<KnownApp, 'syncError' | 'functions'>,

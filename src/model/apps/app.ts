@@ -40,7 +40,6 @@ function normalizeAppName(registration: unknown): unknown {
   return { appName: appname, ...rest };
 }
 
-/** The app's name in an unvalidated registration. */
 export function appNameIn(registration: unknown): unknown {
   const normalized = normalizeAppName(registration);
   return isJsonObject(normalized) ? normalized.appName : undefined;

@@ -145,7 +145,6 @@ function versioningOf({ config, endpoint }: AppFunction, setting: Versioning | u
   return versioning === 'pinned' || versioning === 'latest' ? versioning : (setting ?? 'latest');
 }
 
-/** A version that ramps up, with its functions. */
 export interface RampedVersion extends Ramp {
   functions: readonly AppFunction[];
 }

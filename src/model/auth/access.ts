@@ -38,7 +38,6 @@ export function accessToAll(grants: Grants): AccessLevel {
   return levelsOf(grants).reduce((lowest, level) => (rankOf(level) < rankOf(lowest) ? level : lowest));
 }
 
-/** The highest access that the principal has anywhere. */
 export function accessAnywhere(grants: Grants): AccessLevel {
   return levelsOf(grants).reduce((highest, level) => (rankOf(level) > rankOf(highest) ? level : highest));
 }
@@ -82,7 +81,6 @@ export const SETTING_PRINCIPAL: Principal = {
   access: 'admin',
 };
 
-/** The principal of all requests in dev mode. */
 export const DEV_PRINCIPAL: Principal = { kind: 'dev', id: 'dev', name: 'dev mode', access: 'admin' };
 
 /** The principal of requests signed with an environment's signing key. Only routes for apps accept it. */

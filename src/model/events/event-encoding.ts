@@ -11,7 +11,6 @@
 import { timeOf } from '../ids.ts';
 import type { RecordParts, Source } from './event.ts';
 
-/** A source, or the number of an interned source. */
 export type EncodedSource = Source | number;
 
 export type EventParts = RecordParts & { source: EncodedSource };

@@ -130,7 +130,6 @@ export interface Envelope {
   payload: string;
 }
 
-/** The parts of an EventRecord. */
 export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestId' | 'index' | 'payload'>;
 
 /** The payload is JSON text that preserves every digit of the event's data. */

@@ -4,7 +4,6 @@ import type { AppFunction, Trigger } from '../apps/app.ts';
 import { type Expression, tryCompile } from '../expressions/expression.ts';
 import { type Source, subjectOf } from './event.ts';
 
-/** The expression of a function's trigger. */
 export interface TriggerExpression {
   fn: AppFunction;
   source: string;

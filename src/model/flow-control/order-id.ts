@@ -15,7 +15,6 @@ export function orderIdOf({ id, app }: Pick<AppFunction, 'id' | 'app'>, { name }
   return id.startsWith(MARK) ? OF_FUNCTION + id : id;
 }
 
-/** ID of the order of a webhook for a function that it starts. */
 export function webhookOrderId(functionId: string, webhookId: string): string {
   return `${OF_WEBHOOK}${webhookId}/${functionId}`;
 }

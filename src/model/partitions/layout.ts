@@ -42,7 +42,6 @@ export class PartitionLayout {
     return this.versions.findLast(({ since }) => since <= timeMs)?.count ?? 1;
   }
 
-  /** The partition of an ID. */
   partitionOf(id: string): number {
     if (this.#last.count === 1) return 0;
     const count = this.countAt(timeOf(id));

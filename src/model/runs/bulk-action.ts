@@ -49,7 +49,6 @@ export const BULK_SKIP_REASONS = [
 ] as const;
 export type BulkSkipReason = (typeof BULK_SKIP_REASONS)[number];
 
-/** Why a bulk action is waiting. */
 export const BULK_WAITING_REASONS = ['backlog', 'memory', 'archive_unavailable', 'environment_archived'] as const;
 export type BulkWaitingReason = (typeof BULK_WAITING_REASONS)[number];
 
@@ -81,7 +80,6 @@ export interface RunSelection {
   /** IDs of the runs, instead of a filter; once the action has ended, only their number is kept. */
   runIds?: readonly string[];
   runCount?: number;
-  /** The bulk action that started the runs. */
   startedBy?: string;
 }
 
@@ -99,7 +97,6 @@ export interface BulkPosition {
   id: string;
 }
 
-/** The result for one run. */
 export interface BulkResult {
   runId: string;
   rerunId?: string;

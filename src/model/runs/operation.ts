@@ -186,7 +186,6 @@ export function isFunctionError({ op, id, name, displayName }: Op): boolean {
   return (op === 'StepError' || op === 'StepFailed') && id === FUNCTION_END_ID && !name && !displayName;
 }
 
-/** Whether the operation is of a step that returned. */
 export function isReturned({ op }: Op): boolean {
   return op === 'StepRun' || op === 'Step';
 }
@@ -202,7 +201,6 @@ export function sdkNameOf({ op, opts }: Op): string | undefined {
   return typeof type === 'string' && SDK_NAME.test(type) ? type : SDK_NAMES[op];
 }
 
-/** The step's display name. */
 export function stepName(op: Op): string {
   return op.displayName ?? op.name ?? op.id;
 }

@@ -23,7 +23,6 @@ export function isEnding(status: RunStatus): status is (typeof ENDINGS)[number] 
 export const RUN_GROUPS = ['active', ...ENDINGS] as const;
 export type RunGroup = (typeof RUN_GROUPS)[number];
 
-/** The group of runs with this status. */
 export function groupOf(status: RunStatus): RunGroup {
   return status === 'Queued' || status === 'Running' ? 'active' : status;
 }
@@ -82,7 +81,6 @@ export interface Run {
   uncounted?: string;
 }
 
-/** The end of a run. */
 export type Ending =
   | ({ status: 'Completed' } & RunResult)
   | { status: 'Failed'; error: RunError; output?: string; fingerprint?: string; uncounted?: string }
@@ -149,7 +147,6 @@ export function runIdOf(ids: PartitionedIds, eventId: string, functionId: string
   return ids.derived(eventId, 'run', functionId);
 }
 
-/** ID of the run that a step invokes. */
 export function invokedRunId(ids: PartitionedIds, runId: string, stepId: string): string {
   return ids.derived(runId, 'invoke', stepId);
 }

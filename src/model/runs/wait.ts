@@ -30,7 +30,6 @@ export function waitKey({ runId, stepId }: Pick<Wait, 'runId' | 'stepId'>, ordin
   return `${runId}/${stepId === undefined ? `cancel-${ordinal}` : stepKey(stepId)}`;
 }
 
-/** The run ID in a wait's key. */
 export function runOfWait(key: string): string {
   return key.slice(0, key.indexOf('/'));
 }

@@ -7,7 +7,6 @@ import { newId } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { Functions } from './functions.ts';
 
-/** A function that is a destination. */
 export type DestinationFunction = AppFunction & Required<Pick<AppFunction, 'destination'>>;
 
 export class Destinations extends Composed<{ functions: Functions; sealer: Sealer }> {

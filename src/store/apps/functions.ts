@@ -229,7 +229,6 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
     replies(await this.#withNewVersion(writing, env).exec());
   }
 
-  /** Replaces the settings of the function. */
   async set(env: string, id: string, settings: FunctionSettings): Promise<void> {
     const key = this.keys.functionSettings(env);
     const writing = this.redis.multi();

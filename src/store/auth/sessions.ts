@@ -84,12 +84,10 @@ export class Sessions extends Repository<ScriptedRedis, { users: Users }> {
       .filter((session) => session !== false && session.version === version) as ListedSession[];
   }
 
-  /** ID of the session of a token, in lists. */
   idOf(token: string): string {
     return digestOf(token);
   }
 
-  /** @returns the session that ended */
   end(token: string): Promise<StartedSession | undefined> {
     return this.endById(digestOf(token));
   }

@@ -51,7 +51,6 @@ export class EnvironmentData extends Repository<Redis> {
     return deleted;
   }
 
-  /** Deletes all keys of the environment from one server. */
   async #deleteFrom(server: Redis, env: string, prefixes: readonly string[], signal: AbortSignal): Promise<number> {
     let deleted = 0;
     let cursor = '0';

@@ -39,7 +39,6 @@ export class ArchivableEvents extends Repository<ScriptedRedis, { records: Event
     return found.map(Number);
   }
 
-  /** The groups of a minute. */
   async groups(partition: number, env: string, minute: number): Promise<EventGroup[]> {
     const names = await this.redis.hkeys(this.keys.partition(partition).eventsByMinute(env, minute));
     return names.flatMap((name) => (name === '' ? [] : [{ env, name, minute }]));

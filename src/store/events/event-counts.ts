@@ -86,7 +86,6 @@ export class EventCounts extends Repository<Redis, { eventsByMinute: EventsByMin
     return pieces;
   }
 
-  /** IDs of the events in each interval with the given name. */
   async ids(env: string, wanted: readonly (Interval & { name: string })[]): Promise<string[][]> {
     const partitions = this.keys.all();
     const commands = wanted.flatMap(({ name, from, to }) =>
@@ -137,7 +136,6 @@ export class EventCounts extends Repository<Redis, { eventsByMinute: EventsByMin
     return found.map(({ id, at }) => ({ name: id, lastAt: at }));
   }
 
-  /** Number of events for each pair of name and interval. */
   async #countNamed(env: string, wanted: readonly { name: string; interval: Interval }[]): Promise<number[]> {
     const partitions = this.keys.all();
     const commands = wanted.flatMap(({ name, interval: { from, to } }) => {

@@ -128,7 +128,6 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
     });
   }
 
-  /** Total number of events in each minute. */
   async counts(env: string, minutes: readonly number[]): Promise<number[]> {
     const partitions = this.keys.all();
     const commands = minutes.flatMap((minute) =>

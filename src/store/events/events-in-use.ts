@@ -13,7 +13,6 @@ export interface EventInUse {
   id: string;
   /** The time of the check whether all its runs have ended, Unix milliseconds. */
   dueAt: number;
-  /** IDs of its runs. */
   runIds: string[];
 }
 

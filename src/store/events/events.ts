@@ -43,7 +43,6 @@ export class Events extends Repository<
   ScriptedRedis,
   { records: EventRecords; eventsByMinute: EventsByMinute; retentionMs: number }
 > {
-  /** Stores each event that is not stored yet. */
   async storeNew(all: readonly Envelope[]): Promise<Stored[]> {
     const batch = all.filter(({ repeat }) => !repeat);
     const repeats = all.filter(({ repeat }) => repeat).map((event) => ({ event, repeat: true, ingested: true }));

@@ -26,7 +26,6 @@ export interface LimitUse {
   tat?: number;
 }
 
-/** Position of a call in its backlog. */
 export interface BacklogPosition {
   /** Number of calls before it. */
   ahead: number;

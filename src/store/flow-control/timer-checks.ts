@@ -5,13 +5,11 @@ import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 
 export interface TimerCheck {
-  /** Key that records the timer check. */
   key: string;
   partition: number;
   /** Unix milliseconds by Redis's clock. */
   at: number;
   delayMs: number;
-  /** Number of earlier timer checks. */
   number: number;
 }
 

@@ -41,7 +41,6 @@ export const SHARED_KEYS = {
   }),
 };
 
-/** Keys of each partition. */
 export const PARTITION_KEYS = {
   absent: string('absent', 'Never stored: scripts name it, so that Redis refuses them while a hash slot moves.', {
     owner: 'redis/connection/scripts.ts',

@@ -44,7 +44,6 @@ export interface Taking {
 
 /** The end of a job whose work is done. */
 export interface JobEnding {
-  /** Key of the job. */
   key: string;
   id: string;
   /** Token of its lock. */

@@ -79,7 +79,6 @@ export class CounterBuffer {
     histogram[bucket] = (histogram[bucket] as number) + 1;
   }
 
-  /** Adds all counts of another buffer. */
   add(other: CounterBuffer): void {
     for (const [env, { counts, histograms, functions }] of other.environments) {
       const mine = this.#of(env);

@@ -62,7 +62,6 @@ export class FunctionBuffer {
     keepRecent(step, [ms]);
   }
 
-  /** Adds all counts of another buffer. */
   add(other: FunctionBuffer): void {
     for (const [env, id, { counts, durations, recent, steps }] of other.entries()) {
       const mine = this.#of(env, id);

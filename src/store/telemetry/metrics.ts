@@ -23,7 +23,6 @@ import {
 } from './counter-buffer.ts';
 import { type Resolution, readHashes, startsOf } from './time-blocks.ts';
 
-/** How long metrics are kept. */
 export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;
 const JOBS_KEPT_MS = 10 * MINUTE_MS;
 

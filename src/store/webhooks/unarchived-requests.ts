@@ -10,7 +10,6 @@ import { TTL_MS } from './webhook-log.ts';
 const LIST_EVERY_MS = 600_000;
 const TIME_CHARS = 10;
 
-/** A logged request as stored. */
 export interface StoredRequest {
   summary: LogSummary;
   /** JSON. */

@@ -33,7 +33,6 @@ export class WebhookLog extends Repository<ScriptedRedis, { maxRequests: number;
     return hasArchive && maxRequests > 0 ? UNARCHIVED_MAX : maxRequests;
   }
 
-  /** Adds requests of one webhook. */
   async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
     if (this.maxRequests === 0 || requests.length === 0) return;
     const keys = this.keys.of(webhookId);

@@ -150,7 +150,6 @@ export class WebhookReconciliations extends Repository {
     );
   }
 
-  /** Stores the details of a request that is missing. */
   async describeMissing(webhookId: string, { id, at: _, ...details }: MissingRequest): Promise<void> {
     await this.redis.hset(this.keys.of(webhookId).webhookMissingDetails(webhookId), id, JSON.stringify(details));
   }

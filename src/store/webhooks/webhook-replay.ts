@@ -31,7 +31,6 @@ export interface WebhookReplayDefinition {
   startedBy?: Pick<Principal, 'kind' | 'id' | 'name'>;
 }
 
-/** Code that replaces a webhook's code. */
 export interface DraftCode {
   /** Absent: the webhook's transform. */
   transform?: string | undefined;

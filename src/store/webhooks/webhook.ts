@@ -98,7 +98,6 @@ export const VERSIONED_FIELDS = [
 
 export type VersionedField = (typeof VERSIONED_FIELDS)[number];
 
-/** All sealed secrets. */
 export function sealedSecretsOf({ secrets = [], reconciliation }: Webhook): StoredSecret[] {
   return reconciliation ? [...secrets, reconciliation.key] : secrets;
 }

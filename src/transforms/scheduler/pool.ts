@@ -74,7 +74,6 @@ export class Pool {
     this.#scheduleDispatch();
   }
 
-  /** Removes the queued requests of one key. */
   withdraw(key: string): QueuedRequest[] {
     return this.#queue.withdraw(key);
   }

@@ -11,7 +11,6 @@ export interface CheckResult extends Finding {
 }
 
 export interface Health {
-  /** The worst status of all checks. */
   status: CheckStatus;
   checks: CheckResult[];
 }

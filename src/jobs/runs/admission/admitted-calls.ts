@@ -17,7 +17,6 @@ import type { CallJob } from '../../queues/queues.ts';
 import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
 import type { RunScheduler } from '../scheduling/run-scheduler.ts';
 
-/** The permits that a call holds. */
 export interface CallPermits {
   entry: string;
   partition: number;

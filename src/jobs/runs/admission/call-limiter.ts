@@ -29,7 +29,6 @@ interface WaitingCall {
 export interface CallLimiterState {
   /** Calls that wait for capacity in this worker's memory. */
   waiting: number;
-  /** Number of calls that this worker has deferred. */
   deferred: number;
 }
 
@@ -38,7 +37,6 @@ export class CallLimiter extends Composed<{
   limits: AppLimits;
   /** Makes a deferred job due now. */
   promote: (jobId: string) => void;
-  /** Maximum number of waiting calls. */
   waitingMax: number;
 }> {
   readonly #deferred = new DeferredCalls();
@@ -162,7 +160,6 @@ export class CallLimiter extends Composed<{
     }
   }
 
-  /** Defers calls that have waited long enough. */
   #deferOverdue(nowMs: number): void {
     const overdue = this.#waiting.filter(({ until }) => until <= nowMs);
     if (overdue.length > 0 && this.#deferred.count < DEFERRED_MAX) {

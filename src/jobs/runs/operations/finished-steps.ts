@@ -46,7 +46,6 @@ export function memoProblemOf(op: Op): RunError | undefined {
   return isFinished(op, { mayRetry: true }) ? tooLarge(op, JSON.stringify(memoOf(op)))?.error : undefined;
 }
 
-/** History entries of the steps. */
 export function entriesOf(steps: readonly FinishedStep[]): HistoryEntry[] {
   return steps.flatMap(({ entry }) => entry ?? []);
 }

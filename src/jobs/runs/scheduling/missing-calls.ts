@@ -14,7 +14,6 @@ export interface MissingCallsDeps extends Pick<Store, 'runs' | 'checkpoints'> {
   scheduler: RunScheduler;
 }
 
-/** Number of retries of the calls of a run. */
 export async function retriesOf(
   { env, functionId }: Pick<Run, 'env' | 'functionId'>,
   { functions }: Pick<MissingCallsDeps, 'functions'>,

@@ -19,7 +19,6 @@ import type { RunTransitions } from '../state-transitions.ts';
 const PAST_EVENTS_MAX = 1_000;
 /** Number of triggering events read at once. */
 const TRIGGERS_AT_ONCE = 20;
-/** Number of matches applied at once. */
 const APPLIED_AT_ONCE = 50;
 
 type Payload = ReturnType<typeof receivedEventOf>;
