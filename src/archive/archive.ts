@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedAudit } from './archived-audit.ts';
-import { ArchivedDays } from './archived-days.ts';
+import { ArchivedDays, DayTables } from './archived-days.ts';
 import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedEventsSince } from './archived-events-since.ts';
 import { ArchivedIds } from './archived-ids.ts';
@@ -15,7 +15,6 @@ import { ArchivedScopes } from './archived-scopes.ts';
 import { ArchivedStorage } from './archived-storage.ts';
 import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
-import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
 import { OffloadedRunRows } from './offloaded-run-rows.ts';
 import { RequestShipments } from './request-shipments.ts';

@@ -1,9 +1,8 @@
 /** The archived audit log. An entry is identified by its stream ID, `<milliseconds>-<sequence>`. */
 import { sum } from '../model/values/sum.ts';
 import type { AuditEntry, StoredAuditEntry } from '../store/auth/audit-log.ts';
-import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
-import { type DayTables, dayOf } from './day-tables.ts';
-import { Repository } from './repository.ts';
+import { type ArchivedDays, type DayTables, dayOf, INSTALLATION } from './archived-days.ts';
+import { Repository } from './database.ts';
 import { withTables } from './request-shipments.ts';
 
 export interface AuditRow {

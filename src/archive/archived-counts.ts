@@ -2,12 +2,10 @@
 
 import { addTo } from '../model/values/counting.ts';
 import { DAY_MS, floorTo, type Interval, MINUTE_MS } from '../model/values/time.ts';
-import type { ArchivedDay, ArchivedDays } from './archived-days.ts';
+import { type ArchivedDay, type ArchivedDays, dayOf } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
+import { Repository, toUuid } from './database.ts';
 import { daysOf } from './day-batches.ts';
-import { dayOf } from './day-tables.ts';
-import { toUuid } from './encoding.ts';
-import { Repository } from './repository.ts';
 
 /** The environment, or some of its event names, to count. */
 export interface Counted {

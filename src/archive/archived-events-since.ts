@@ -2,9 +2,8 @@
 import type { Position } from '../store/redis/pagination.ts';
 import type { ArchivedScopes } from './archived-scopes.ts';
 import { Conditions } from './conditions.ts';
-import { fromUuid, toUuid } from './encoding.ts';
+import { fromUuid, Repository, toUuid } from './database.ts';
 import type { Numbers } from './numbers.ts';
-import { Repository } from './repository.ts';
 
 export class ArchivedEventsSince extends Repository<{ numbers: Numbers; scopes: ArchivedScopes }> {
   /** The next events by receipt.

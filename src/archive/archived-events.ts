@@ -3,15 +3,13 @@ import { isFrom, type Source, sourceFilter } from '../model/events/event.ts';
 import { ID_PATTERN, timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import type { TimeRange } from '../store/redis/pagination.ts';
-import type { ArchivedDays } from './archived-days.ts';
+import { type ArchivedDays, dayOf } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
+import { fromUuid, Repository, toText, toUuid } from './database.ts';
 import { dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
-import { dayOf } from './day-tables.ts';
-import { fromUuid, toText, toUuid } from './encoding.ts';
 import { type ArchivedEventPage, EventPages } from './event-pages.ts';
 import { type ArchivedEvent, eventsOf, inDays, sentOf, whole } from './event-row-reads.ts';
 import type { Numbers } from './numbers.ts';
-import { Repository } from './repository.ts';
 import type { RetentionOf } from './shipments.ts';
 
 export interface ArchivedEventQuery {

@@ -1,9 +1,8 @@
 /** Checks which events are archived. Ingestion asks about old events. */
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
-import { fromUuid, toUuids } from './encoding.ts';
+import { fromUuid, Repository, toUuids } from './database.ts';
 import type { Numbers } from './numbers.ts';
-import { Repository } from './repository.ts';
 
 export class ArchivedIds extends Repository<{ numbers: Numbers }> {
   /** @throws ServiceError archive_unavailable */

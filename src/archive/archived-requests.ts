@@ -9,10 +9,9 @@ import {
   type LogStats,
   type LogSummary,
 } from '../model/webhooks/request-log.ts';
+import { dayOf } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
-import { dayOf } from './day-tables.ts';
-import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';
-import { Repository } from './repository.ts';
+import { fromUuid, Repository, toText, toUuid, toUuids } from './database.ts';
 import { isVerification, NOT_REMOVED, verificationCount } from './request-counts.ts';
 
 export interface RequestPage {

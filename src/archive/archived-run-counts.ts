@@ -5,10 +5,8 @@ import type { RunHistogramQuery } from '../store/runs/run-histogram.ts';
 import { conditionsOnFunctions } from './archived-runs.ts';
 import type { ArchivedScopes, Scope } from './archived-scopes.ts';
 import { Conditions } from './conditions.ts';
-import { isTimeout } from './database.ts';
-import { toText, toUuids } from './encoding.ts';
+import { isTimeout, Repository, toText, toUuids } from './database.ts';
 import type { Numbers } from './numbers.ts';
-import { Repository } from './repository.ts';
 import { STATUS_NUMBERS } from './rows.ts';
 import { windowsBetween } from './time-windows.ts';
 

@@ -3,9 +3,7 @@ import type { KeptPart } from '../store/keys/runs.ts';
 import { changeMetadata, type MetadataChange } from '../store/runs/metadata-fields.ts';
 import type { ArchivedPart } from '../store/runs/run-parts.ts';
 import type { ArchivedRunRows } from './archived-run-rows.ts';
-import { codeOf } from './database.ts';
-import { toUuid } from './encoding.ts';
-import { Repository } from './repository.ts';
+import { codeOf, Repository, toUuid } from './database.ts';
 
 /** Postgres cannot convert the JSON escape of U+0000 to text. */
 const UNTRANSLATABLE = '22P05';

@@ -2,9 +2,7 @@
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS, type Interval } from '../model/values/time.ts';
 import type { ArchivedScopes } from './archived-scopes.ts';
-import type { Row } from './database.ts';
-import { fromUuid, toUuids } from './encoding.ts';
-import { Repository } from './repository.ts';
+import { fromUuid, Repository, type Row, toUuids } from './database.ts';
 
 /** The creation of a run is rarely further from the time in its ID, which is the time of its event. */
 const BEFORE_ID_MS = DAY_MS;

@@ -1,7 +1,6 @@
 /** Pages of archived events and runs that a search may find: callers must test each exactly (search-conditions.ts). */
 import { requiredBy } from '../model/search/narrowing.ts';
-import { type SearchNode, variablesOf } from '../model/search/syntax.ts';
-import { EVENT_PREFIX } from '../model/search/variables.ts';
+import { EVENT_PREFIX, type SearchNode, variablesOf } from '../model/search/syntax.ts';
 import { Composed } from '../model/values/composed.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
@@ -123,7 +122,7 @@ export class ArchivedSearch extends Composed<Pick<Archive, 'database' | 'numbers
         'SELECT name FROM event_names WHERE env_id = $1 AND starts_with(name, $2) LIMIT $3',
         [envId, part.text, max + 1],
       );
-      // Names with this character may share a number with others (encoding.ts).
+      // Names with this character may share a number with others (database.ts).
       const isExact = rows.every(({ name }) => !name.includes('\uFFFD'));
       if (isExact && rows.length <= max) return rows.map(({ name }) => name);
     }

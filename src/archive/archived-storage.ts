@@ -1,9 +1,8 @@
 /** Archived storage of an environment. */
 import { type ArchivedKind, INSTALLATION } from './archived-days.ts';
-import { sqlFile } from './database.ts';
+import { Repository, sqlFile } from './database.ts';
 import { TABLES_OF } from './day-removal.ts';
 import type { Numbers } from './numbers.ts';
-import { Repository } from './repository.ts';
 
 const BY_DAY = sqlFile('storage-of-environment');
 const TABLES = Object.entries(TABLES_OF).flatMap(([kind, tables]) => tables.map((table) => ({ kind, table })));

@@ -2,7 +2,7 @@
 import { ID_PATTERN } from '../model/ids.ts';
 import { idRange } from '../model/search/id-prefix.ts';
 import type { Comparison, Literal, SearchNode } from '../model/search/syntax.ts';
-import { toText, toUuid } from './encoding.ts';
+import { toText, toUuid } from './database.ts';
 import { isPlainText, type JsonPredicates, NOTHING, type Predicate, type Sql, some, sql } from './json-predicates.ts';
 import { ERROR_MAX, STATUS_NUMBERS } from './rows.ts';
 
@@ -61,7 +61,7 @@ const TEXT_CONDITIONS = {
   contains: (column: string, value: string) => sql(`strpos(${column}, ?) > 0`, value),
 };
 
-/** A text column, in which some characters are replaced (encoding.ts). */
+/** A text column, in which some characters are replaced (database.ts). */
 export function textPredicate(node: PathAtom, column: string): Predicate {
   const literals = equalTo(node);
   if (literals) return sql(`${column} = ANY (?::text[])`, textsOf(literals));

@@ -1,10 +1,9 @@
 /** COPY into a table of the archive, skipping existing rows. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { PartitionedTable } from './archived-days.ts';
 import type { CopyBuffer } from './copy-buffer.ts';
-import type { Client } from './database.ts';
-import type { PartitionedTable } from './day-tables.ts';
-import { fromUuid } from './encoding.ts';
+import { type Client, fromUuid } from './database.ts';
 import { copyFrom } from './packages.ts';
 
 export async function copy(client: Client, table: string, columns: string, buffer: CopyBuffer): Promise<void> {

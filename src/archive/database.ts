@@ -1,4 +1,4 @@
-/** Connection pool to Postgres, and the meaning of its errors. Connects with the first query; while Postgres is down, every query fails
+/** Connection pool to Postgres, the meaning of its errors, and the representation of IDs and texts. Connects with the first query; while Postgres is down, every query fails
  *  soon. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
 import { isArchiveUnavailable, ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { hexOf, ID_PATTERN, idOfHex } from '../model/ids.ts';
 import { postgres } from './packages.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -156,6 +157,17 @@ export class Database {
   }
 }
 
+/** Base of classes that store one kind of data in Postgres: the database and further dependencies. */
+export abstract class Repository<Deps = void> {
+  protected readonly database: Database;
+  protected readonly deps: Deps;
+
+  constructor(database: Database, deps: Deps) {
+    this.database = database;
+    this.deps = deps;
+  }
+}
+
 /** A statement that fails if Postgres does not answer within the time. */
 export function limited(timeoutMs: number, text: string, values: readonly unknown[] = []): pg.QueryConfig {
   return { text, values: values as unknown[], query_timeout: timeoutMs + RESPONSE_MARGIN_MS } as pg.QueryConfig;
@@ -198,4 +210,24 @@ function translated(error: Error): Error {
 /** Text of a file in sql/. */
 export function sqlFile(name: string): string {
   return readFileSync(join(import.meta.dirname, 'sql', `${name}.sql`), 'utf8');
+}
+
+/** A ULID as a UUID with the same 128 bits, in the same order. */
+export function toUuid(id: string): string {
+  const hex = hexOf(id);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+export function fromUuid(uuid: string): string {
+  return idOfHex(uuid.replaceAll('-', ''));
+}
+
+/** Like `toUuid`, for several texts. Texts that are not ULIDs are left out, because no object has them as its ID. */
+export function toUuids(ids: readonly string[]): string[] {
+  return ids.filter((id) => ID_PATTERN.test(id)).map(toUuid);
+}
+
+/** Postgres does not support U+0000, and UTF-8 no lone surrogates. For texts by which rows are found; displayed texts come from JSON. */
+export function toText(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

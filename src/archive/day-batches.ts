@@ -1,8 +1,7 @@
 /** Iterates over archived days, newest first, in growing batches: one statement reads the days of a batch, and only their tables. */
 
 import { DAY_MS } from '../model/values/time.ts';
-import type { ArchivedDay } from './archived-days.ts';
-import { dayOf } from './day-tables.ts';
+import { type ArchivedDay, dayOf } from './archived-days.ts';
 
 /** Days whose rows are in tables of one retention. */
 export interface DayBatch {

@@ -2,17 +2,16 @@
  *  needed rows have come meanwhile; then it is dropped. Any process can continue where another one stopped. */
 
 import { DAY_MS } from '../model/values/time.ts';
-import type { ArchivedKind } from './archived-days.ts';
-import type { Client } from './database.ts';
 import {
+  type ArchivedKind,
   attach,
   dayTable,
   lockDayTables,
   PARTITIONED_TABLES,
   type PartitionedTable,
   retentionTable,
-} from './day-tables.ts';
-import { Repository } from './repository.ts';
+} from './archived-days.ts';
+import { type Client, Repository } from './database.ts';
 import type { UnusedNumbers } from './unused-numbers.ts';
 
 const KIND_OF = {

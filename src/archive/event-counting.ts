@@ -1,8 +1,8 @@
 /** Counts archived events by name, per minute and per day. */
 
 import { DAY_MS, floorTo, MINUTE_MS } from '../model/values/time.ts';
+import { type DayTables, dayOf } from './archived-days.ts';
 import type { Client } from './database.ts';
-import { type DayTables, dayOf } from './day-tables.ts';
 import type { EventRow } from './rows.ts';
 
 export interface NameCount {

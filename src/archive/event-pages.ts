@@ -3,11 +3,9 @@
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
-import { codeOf, QUERY_CANCELED } from './database.ts';
+import { codeOf, fromUuid, QUERY_CANCELED, Repository, toUuid } from './database.ts';
 import { type DayBatch, dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
-import { fromUuid, toUuid } from './encoding.ts';
 import { type ArchivedEvent, eventsOf, inDays, newestEvents, withinBytes } from './event-row-reads.ts';
-import { Repository } from './repository.ts';
 
 export interface EventPageQuery {
   envId: number;

@@ -2,9 +2,8 @@
 import { type Event, type EventRecord, type RecordParts, recordOf, type Source } from '../model/events/event.ts';
 import { parseStored } from '../model/values/json.ts';
 import type { Conditions } from './conditions.ts';
-import type { Row } from './database.ts';
+import { fromUuid, type Row } from './database.ts';
 import type { DayBatch } from './day-batches.ts';
-import { fromUuid } from './encoding.ts';
 
 /** An archived event, in the store's form (store/events/event-records.ts). */
 export interface ArchivedEvent extends RecordParts {

@@ -4,8 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import { PRODUCTION } from '../model/environment.ts';
 import { atMost } from '../model/values/cache-size.ts';
-import { toText } from './encoding.ts';
-import { Repository } from './repository.ts';
+import { Repository, toText } from './database.ts';
 
 /** A deleted environment cannot be created again sooner than this (jobs/environments/branch-lifecycle.ts). */
 const CACHED_MS = 4_000;

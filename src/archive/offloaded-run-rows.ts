@@ -8,10 +8,8 @@ import {
   type SleepingRun,
 } from '../store/runs/offloaded-run.ts';
 import { Conditions } from './conditions.ts';
-import type { Row } from './database.ts';
-import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';
+import { fromUuid, Repository, type Row, toText, toUuid, toUuids } from './database.ts';
 import type { Numbers } from './numbers.ts';
-import { Repository } from './repository.ts';
 
 export interface RunToOffload extends SleepingRun {
   /** Texts by event ID. */

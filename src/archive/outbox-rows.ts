@@ -1,9 +1,7 @@
 /** The tables `tidegate_outbox` and `tidegate_steps` in the Postgres of an app. The app controls their contents, so
  *  every read is bounded. Relays of the clients work on the same rows. */
 import { isArchiveUnavailable } from '../errors.ts';
-import { codeOf, UNDEFINED_TABLE } from './database.ts';
-import { toText } from './encoding.ts';
-import { Repository } from './repository.ts';
+import { codeOf, Repository, toText, UNDEFINED_TABLE } from './database.ts';
 
 /** A row that this relay sends next. */
 export interface ClaimedRow {

@@ -2,13 +2,10 @@
 
 import { sum } from '../model/values/sum.ts';
 import type { VerificationResult } from '../model/webhooks/request-log.ts';
-import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
+import { type ArchivedDays, type DayTables, dayOf, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
-import { type Client, codeOf, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './database.ts';
-import { type DayTables, dayOf } from './day-tables.ts';
-import { toText } from './encoding.ts';
-import { Repository } from './repository.ts';
+import { type Client, codeOf, Repository, toText, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './database.ts';
 import { verificationCount } from './request-counts.ts';
 import { SHIPMENT_TIMEOUT_MS } from './shipments.ts';
 

@@ -3,7 +3,7 @@ import type { Ending } from '../model/runs/run.ts';
 import { KEPT_PARTS, type KeptPart } from '../store/keys/runs.ts';
 import { PARTS } from '../store/runs/run-parts.ts';
 import type { CopyBuffer } from './copy-buffer.ts';
-import { toText } from './encoding.ts';
+import { toText } from './database.ts';
 
 export interface EventRow {
   env: string;

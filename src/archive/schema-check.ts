@@ -1,8 +1,8 @@
 /** Blocks all reads and writes until the schema has all migrations of this version: a deploy may be ahead of its `release`. */
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { Repository } from './database.ts';
 import { missingMigrations } from './migrate.ts';
-import { Repository } from './repository.ts';
 
 /** Minimum interval of checks. */
 const AGAIN_MS = 1_000;

@@ -1,7 +1,14 @@
 /** Translates searches to conditions in Postgres that are never false for a matching row. Callers test each returned row exactly
  *  (model/search/evaluate.ts). */
-import { type Literal, nodesOf, type Path, type SearchNode } from '../model/search/syntax.ts';
-import { APP_VERSION, EVENT_PREFIX, FINGERPRINT } from '../model/search/variables.ts';
+import {
+  APP_VERSION,
+  EVENT_PREFIX,
+  FINGERPRINT,
+  type Literal,
+  nodesOf,
+  type Path,
+  type SearchNode,
+} from '../model/search/syntax.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import {
   type Atom,

@@ -2,14 +2,12 @@
  *  already (the archiver died after the commit, or another archiver was faster), only the other rows are added. */
 import { type Source, subjectOf } from '../model/events/event.ts';
 import { sum } from '../model/values/sum.ts';
-import type { ArchivedDays, DayChange } from './archived-days.ts';
+import { type ArchivedDays, type DayChange, type DayTables, dayOf } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
-import { type Client, codeOf, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './database.ts';
-import { type DayTables, dayOf } from './day-tables.ts';
+import { type Client, codeOf, Repository, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './database.ts';
 import { addCounts, countsOf, type NameCount } from './event-counting.ts';
 import type { Numbers } from './numbers.ts';
-import { Repository } from './repository.ts';
 import {
   EVENT_COLUMNS,
   type EventRow,

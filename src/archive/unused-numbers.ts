@@ -1,7 +1,6 @@
 /** Removes unreferenced texts from the archive, a few at a time. */
 import { DAY_MS } from '../model/values/time.ts';
-import type { Client } from './database.ts';
-import { Repository } from './repository.ts';
+import { type Client, Repository } from './database.ts';
 
 /** Number of names that are removed at once: few, because each is searched in the tables of all days. */
 const NAMES_AT_ONCE = 200;

@@ -1,11 +1,9 @@
 /** Large bodies of webhook requests. They are written before the provider gets its response, and deleted with the
  *  requests of their day. */
 import { timeOf } from '../model/ids.ts';
-import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
+import { type ArchivedDays, type DayTables, dayOf, INSTALLATION } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
-import { type DayTables, dayOf } from './day-tables.ts';
-import { toText, toUuid, toUuids } from './encoding.ts';
-import { Repository } from './repository.ts';
+import { Repository, toText, toUuid, toUuids } from './database.ts';
 import { NOT_REMOVED } from './request-counts.ts';
 import { withTables } from './request-shipments.ts';
 import { SHIPMENT_TIMEOUT_MS } from './shipments.ts';

@@ -3,10 +3,8 @@
 import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
 import { ArchivedEventRestorer, type EventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { Admission } from '../jobs/flow-control/admission.ts';
-import { BATCH_RULES } from '../jobs/flow-control/batch-rules.ts';
-import { DEBOUNCE_RULES } from '../jobs/flow-control/debounce-rules.ts';
 import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
-import { EventGroupStage } from '../jobs/flow-control/event-group-stage.ts';
+import { BATCH_RULES, DEBOUNCE_RULES, EventGroupStage } from '../jobs/flow-control/event-group-stage.ts';
 import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { FunctionLanes } from '../jobs/flow-control/function-lanes.ts';

@@ -20,7 +20,7 @@ import { reconciliation } from '../jobs/runs/scheduling/reconcile.ts';
 import { scheduleReconciliation } from '../jobs/timers/schedules.ts';
 import { pendingNotifications } from '../jobs/webhooks/pending-notifications.ts';
 import { silenceCheck } from '../jobs/webhooks/silence-check.ts';
-import { partitionSharing } from '../workers/partition-sharing.ts';
+import { partitionSharing } from '../workers/partition-assignment.ts';
 
 /** Started when the workers take jobs. */
 export const WORKER_DUTIES = [

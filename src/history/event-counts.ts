@@ -2,7 +2,7 @@
  *  plus the archived events of that minute that are not among them. */
 import type { Archive } from '../archive/archive.ts';
 import { ArchivedCounts } from '../archive/archived-counts.ts';
-import { toText } from '../archive/encoding.ts';
+import { toText } from '../archive/database.ts';
 import { isArchiveUnavailable } from '../errors.ts';
 import { floorTo, type Interval, MINUTE_MS } from '../model/values/time.ts';
 import {

@@ -5,8 +5,7 @@ import { type Ending, isEnding, RUN_STATUSES, type Run, type RunStatus } from '.
 import { readsOfRun, type SearchedEvent } from '../model/search/documents.ts';
 import { type Matcher, matcherOf } from '../model/search/evaluate.ts';
 import { requiredTimes, requiredValue } from '../model/search/narrowing.ts';
-import { type SearchNode, variablesOf } from '../model/search/syntax.ts';
-import { EVENT_PREFIX } from '../model/search/variables.ts';
+import { EVENT_PREFIX, type SearchNode, variablesOf } from '../model/search/syntax.ts';
 import { Composed } from '../model/values/composed.ts';
 import { isShallowJson } from '../model/values/json.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
@@ -29,6 +28,12 @@ export interface RunSearchQuery {
   timeoutMs: number;
 }
 
+const READ_AT_ONCE = 100;
+const OF_EVENT_MAX = 10_000;
+/** Maximum number of runs' events read together: each may have half a megabyte or more. */
+const EVENTS_AT_ONCE = 25;
+const PORTION_BYTES = 2 * 1_048_576;
+
 export interface RunSearchDeps {
   /** Lists of Redis only. */
   runLists: Pick<RunLists, 'list'>;
@@ -36,12 +41,6 @@ export interface RunSearchDeps {
   history: Pick<History, 'events' | 'runLists' | 'listedRuns'>;
   archive: Archive | undefined;
 }
-
-const READ_AT_ONCE = 100;
-const OF_EVENT_MAX = 10_000;
-/** Maximum number of runs' events read together: each may have half a megabyte or more. */
-const EVENTS_AT_ONCE = 25;
-const PORTION_BYTES = 2 * 1_048_576;
 
 export class RunSearch extends Composed<RunSearchDeps> {
   readonly #archived = this.deps.archive && new ArchivedSearch(this.deps.archive);

@@ -1,8 +1,8 @@
 /** Storage of an environment in Redis and Postgres, and the cost of its retention. Cached for some seconds. */
 import { LRUCache } from 'lru-cache';
 import type { Archive } from '../archive/archive.ts';
+import { dayOf } from '../archive/archived-days.ts';
 import type { ArchivedDayUse } from '../archive/archived-storage.ts';
-import { dayOf } from '../archive/day-tables.ts';
 import { isArchiveUnavailable } from '../errors.ts';
 import { Composed } from '../model/values/composed.ts';
 import { sum } from '../model/values/sum.ts';

@@ -6,7 +6,7 @@ import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { INGEST, type IngestJob, JOB_RETENTION } from '../jobs/queues/queues.ts';
 import type { Logger } from '../log.ts';
-import type { Store } from '../store/store.ts';
+import type { JobLists } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { JobEnds } from './job-ends.ts';
 import { type JobMetrics, withMetrics } from './job-middleware.ts';
@@ -17,10 +17,11 @@ import type { WakeUps } from './wake-ups.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
-interface IngestWorkerDeps extends JobMetrics, Pick<Store, 'jobLists'> {
+interface IngestWorkerDeps extends JobMetrics {
   config: Config;
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
+  jobLists: Pick<JobLists, 'take' | 'finish'>;
   handlers: IngestDeps;
   log: Logger;
   tracing: Tracing | undefined;

@@ -2,6 +2,10 @@
  *  While their lists differ for some seconds, two workers work on the same partition, which is harmless, or a partition waits. Each
  *  partition has a worker, each worker has a partition, loads differ by at most one, and few partitions move when workers come and go. */
 import { crc32 } from 'node:zlib';
+import { duty } from '../duties/duty.ts';
+import type { Logger } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import type { Workers } from './workers.ts';
 
 /** @param workerIds all live workers
  *  @returns numbers of the partitions, in order */
@@ -38,4 +42,33 @@ function spread<Item extends string | number, Holder extends string | number>(
 
 function weight(item: string | number, holder: string | number): number {
   return crc32(typeof item === 'number' ? `${item}/${holder}` : `${holder}/${item}`);
+}
+
+export interface PartitionSharingDeps extends Pick<Store, 'liveWorkers' | 'partitions'> {
+  workers: Pick<Workers, 'partitions' | 'assign'>;
+  processId: string;
+  log: Logger;
+}
+
+/** A worker that ends leaves its partitions to the others before it finishes its jobs. */
+export const partitionSharing = duty<PartitionSharingDeps>({
+  name: 'partitions',
+  about: 'Shares the partitions with the other workers',
+  scope: 'process',
+  everyMs: 1_000,
+  lastRoundMs: 500,
+  rounds: (deps) => () => share(deps),
+  end: async ({ partitions, liveWorkers, processId }) => {
+    if (partitions.layout.count > 1) await liveWorkers.leave(processId);
+  },
+});
+
+async function share({ liveWorkers, partitions, workers, processId, log }: PartitionSharingDeps): Promise<void> {
+  const { count } = partitions.layout;
+  const workerIds = count === 1 ? [processId] : await liveWorkers.renew(processId);
+  const assigned = assignedPartitions(processId, workerIds, count);
+  const before = workers.partitions;
+  if (assigned.every((n) => before.includes(n)) && before.every((n) => assigned.includes(n))) return;
+  workers.assign(assigned);
+  log.info({ partitions: assigned, workers: workerIds.length }, 'partitions assigned');
 }

@@ -13,9 +13,8 @@ import { type WakeDeps, wake } from '../jobs/runs/steps/wake-job.ts';
 import type { Logger } from '../log.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durability/durable-write.ts';
-import type { JobTaker } from '../store/redis/job-lists.ts';
+import type { JobLists, JobTaker } from '../store/redis/job-lists.ts';
 import type { Loaded } from '../store/runs/loaded-run.ts';
-import type { Store } from '../store/store.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { AddedJobs } from './added-jobs.ts';
 import { type Connector, withCapacity } from './call-capacity.ts';
@@ -39,10 +38,11 @@ import { logJobs, workerOptions } from './worker-options.ts';
 
 const WAKE_RETRY_MS = 1_000;
 
-export interface RunWorkerDeps extends JobMetrics, Pick<Store, 'jobLists'> {
+export interface RunWorkerDeps extends JobMetrics {
   config: Config;
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
+  jobLists: Pick<JobLists, 'take' | 'finish'>;
   /** Receives the worker, which takes jobs as they are added, under its partition. */
   jobTakers: Map<number, JobTaker<Loaded>>;
   handlers: RunHandlers;

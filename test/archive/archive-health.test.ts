@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { fromUuid } from '../../src/archive/encoding.ts';
+import { fromUuid } from '../../src/archive/database.ts';
 import { migrate } from '../../src/archive/migrate.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectPostgres, dropSchema, postgresUrl, schemaOf } from '../support/postgres.ts';

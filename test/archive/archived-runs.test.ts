@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
 import { Conditions } from '../../src/archive/conditions.ts';
-import { toUuid } from '../../src/archive/encoding.ts';
+import { toUuid } from '../../src/archive/database.ts';
 import type { RunRow } from '../../src/archive/rows.ts';
 import { DAY_MS } from '../../src/model/values/time.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';

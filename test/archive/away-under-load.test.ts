@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { fromUuid } from '../../src/archive/encoding.ts';
+import { fromUuid } from '../../src/archive/database.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { connectPostgres, schemaOf } from '../support/postgres.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
-import { dayOf } from '../../src/archive/day-tables.ts';
+import { dayOf } from '../../src/archive/archived-days.ts';
 import { maintainDays } from '../../src/jobs/archive/day-maintenance.ts';
 import { createLog } from '../../src/log.ts';
 import { DAY_MS } from '../../src/model/values/time.ts';

@@ -13,7 +13,7 @@ const DAY = Date.UTC(2026, 5, 15);
 const DAY_MS = 86_400_000;
 const ID = '0197739b-3a00-7000-8000-000000000001';
 
-/** Rows as each migration finds them, by the number of the migration that made their tables. They are in day tables, as day-tables.ts makes them. */
+/** Rows as each migration finds them, by the number of the migration that made their tables. They are in day tables, as archived-days.ts makes them. */
 const FIXTURES: Record<number, readonly string[]> = {
   1: [
     "INSERT INTO environments (name) VALUES ('production')",

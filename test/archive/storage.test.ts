@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { dayOf } from '../../src/archive/day-tables.ts';
+import { dayOf } from '../../src/archive/archived-days.ts';
 import { StorageUses } from '../../src/history/storage-use.ts';
 import { DAY_MS } from '../../src/model/values/time.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { durationMs, momentMs } from '../../src/model/values/duration.ts';
+import { durationMs, momentMs } from '../../src/model/values/time.ts';
 import { eachCase } from './cases.ts';
 
 interface Case {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { LENGTH_MAX, SEARCH_LIMITS } from '../../src/model/search/parse.ts';
-import { VARIABLES } from '../../src/model/search/variables.ts';
+import { VARIABLES } from '../../src/model/search/syntax.ts';
 import { type Service, startService } from '../support/service.ts';
 import { blocksOf, expectLike, pageOf, runCurl } from './examples.ts';
 

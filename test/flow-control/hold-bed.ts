@@ -1,9 +1,7 @@
 /** Stages and timers on the real Redis, with a worker that dies where the test says so, and time that a test need not wait for. */
 import { randomUUID } from 'node:crypto';
 import { NOTHING_ARCHIVED } from '../../src/jobs/archive/event-restorer.ts';
-import { BATCH_RULES } from '../../src/jobs/flow-control/batch-rules.ts';
-import { DEBOUNCE_RULES } from '../../src/jobs/flow-control/debounce-rules.ts';
-import { EventGroupStage } from '../../src/jobs/flow-control/event-group-stage.ts';
+import { BATCH_RULES, DEBOUNCE_RULES, EventGroupStage } from '../../src/jobs/flow-control/event-group-stage.ts';
 import type { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import type { RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import { TimerChecks } from '../../src/jobs/flow-control/timer-checks.ts';

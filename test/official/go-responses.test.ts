@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { durationMs, momentMs } from '../../src/model/values/duration.ts';
+import { durationMs, momentMs } from '../../src/model/values/time.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type Loose, Outside } from './outside.ts';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { BATCH_RULES } from '../../src/jobs/flow-control/batch-rules.ts';
+import { BATCH_RULES } from '../../src/jobs/flow-control/event-group-stage.ts';
 import type { RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import { pendingInvocation } from '../../src/jobs/runs/operations/invocation.ts';
 import { pendingSignal } from '../../src/jobs/runs/operations/signal.ts';
 import { pendingSleep } from '../../src/jobs/runs/operations/sleep.ts';
 import { pendingWait } from '../../src/jobs/runs/operations/wait.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
-import { MAX_WAIT_MS } from '../../src/model/values/duration.ts';
+import { MAX_WAIT_MS } from '../../src/model/values/time.ts';
 
 const NOW = Date.parse('2026-07-01T12:00:00Z');
 const HOUR_MS = 3_600_000;

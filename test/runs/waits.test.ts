@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../src/model/ids.ts';
 import { indexWait } from '../../src/model/runs/wait-index.ts';
-import { MAX_WAIT_MS } from '../../src/model/values/duration.ts';
+import { MAX_WAIT_MS } from '../../src/model/values/time.ts';
 import type { NewWait } from '../../src/store/runs/waits.ts';
 import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Archive, createArchive } from '../../src/archive/archive.ts';
-import { toUuid } from '../../src/archive/encoding.ts';
+import { toUuid } from '../../src/archive/database.ts';
 import { EventSearch } from '../../src/history/event-search.ts';
 import { createHistory } from '../../src/history/history.ts';
 import { RunSearch } from '../../src/history/run-search.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findingsOf } from '../../src/store/redis/cluster/cluster-settings.ts';
+import { findingsOf } from '../../src/store/redis/cluster/cluster-check.ts';
 
 describe('The settings of the nodes of a cluster with INGEST_DURABILITY=fsync', () => {
   const NODE = 'the primary node:1';

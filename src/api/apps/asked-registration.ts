@@ -3,8 +3,7 @@ import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../errors.ts';
 import { requestSync } from '../../functions/sync-request.ts';
 import type { Dialect } from '../../model/apps/app.ts';
-import type { GivenRegistration } from '../../store/apps/asked-registrations.ts';
-import type { Store } from '../../store/store.ts';
+import type { AskedRegistrations, GivenRegistration } from '../../store/apps/asked-registrations.ts';
 import { BODY_MAX_BYTES } from './register.ts';
 import type { ParsedRegistration, Registrar } from './registrar.ts';
 
@@ -19,7 +18,8 @@ export interface AskedCandidate {
   signingKey: string | undefined;
 }
 
-export interface AskDeps extends Pick<Store, 'askedRegistrations'> {
+export interface AskDeps {
+  askedRegistrations: AskedRegistrations;
   registrar: Pick<Registrar, 'parse'>;
 }
 

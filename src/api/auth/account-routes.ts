@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { notFound, ServiceError } from '../../errors.ts';
 import { principalOfUser, type User } from '../../model/auth/user.ts';
-import type { Store } from '../../store/store.ts';
+import type { Sessions } from '../../store/auth/sessions.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
 import { validate } from '../http/validation.ts';
@@ -32,7 +32,7 @@ interface SignedIn {
   token: string;
 }
 
-export interface AccountRouteDeps extends Pick<Store, 'sessions'> {
+export interface AccountRouteDeps {
   publicUrl: string | undefined;
   accounts: Accounts;
   auditLogger: AuditLogger;
@@ -40,6 +40,7 @@ export interface AccountRouteDeps extends Pick<Store, 'sessions'> {
   identityProviders: IdentityProviders;
   passkeys: Passkeys;
   secondFactors: SecondFactors;
+  sessions: Sessions;
 }
 
 export function accountRoutes(deps: AccountRouteDeps): Router {

@@ -13,10 +13,6 @@ import type { Store } from '../../store/store.ts';
 /** Maximum number of concurrent password checks in this process; each takes 200 ms and 32 MiB. */
 const MAX_PASSWORD_CHECKS = 64;
 
-export interface AccountsDeps extends Pick<Store, 'users' | 'oneTimeTokens' | 'signInThrottle'> {
-  config: Pick<Config, 'passwordSignIn'>;
-}
-
 /** A user, and the one-time token to set a password. */
 export interface Invited {
   user: User;
@@ -32,6 +28,10 @@ export class SignInThrottled extends ServiceError {
     super('too_many_attempts', { detail, retryAfterSeconds: Math.ceil(waitMs / 1_000) });
     this.limit = limit;
   }
+}
+
+export interface AccountsDeps extends Pick<Store, 'users' | 'oneTimeTokens' | 'signInThrottle'> {
+  config: Pick<Config, 'passwordSignIn'>;
 }
 
 export class Accounts extends Composed<AccountsDeps> {

@@ -3,8 +3,7 @@ import type { User } from '../../model/auth/user.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { ProviderSession, Sessions, StartedSession } from '../../store/auth/sessions.ts';
 import { clientAddress } from '../http/incoming-request.ts';
-import type { Context } from '../http/router.ts';
-import { isSecure } from '../http/secure-connection.ts';
+import { type Context, isSecure } from '../http/router.ts';
 import { SESSION_COOKIE } from './host-cookie.ts';
 
 const USER_AGENT_MAX = 256;

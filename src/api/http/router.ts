@@ -101,3 +101,8 @@ export class Router {
     return this.#router.routes() as Middleware;
   }
 }
+
+/** Whether the client uses https: the request says so, or PUBLIC_URL does. */
+export function isSecure(ctx: Context, publicUrl: string | undefined): boolean {
+  return ctx.secure || publicUrl?.startsWith('https:') === true;
+}

@@ -1,8 +1,7 @@
 /** Security headers of every response, except responses to senders whose events are accepted: those are not shown as pages (receive/respond.ts).
  *  Pages relax the policy as needed (html-page.ts, dashboard.ts, board.ts). */
 import type { Next } from 'koa';
-import type { Context, Middleware } from './router.ts';
-import { isSecure } from './secure-connection.ts';
+import { type Context, isSecure, type Middleware } from './router.ts';
 
 const HEADERS = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

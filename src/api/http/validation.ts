@@ -6,6 +6,7 @@ import { ENV_SELECTORS } from '../../functions/headers.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { expected } from '../../model/values/expected.ts';
 import { describe } from '../../model/values/json.ts';
+import { iso } from '../../model/values/time.ts';
 import type { Query } from './urlencoded.ts';
 
 /** The schema, rejecting unknown fields; nested objects are declared strict where they are. */
@@ -111,4 +112,23 @@ interface Definition {
 /** The sender chose this name: it may be of any length. */
 function truncated(name: string): string {
   return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+}
+
+/** The largest time of an ID, in the year 10889. Times are Unix milliseconds in the code and ISO 8601 in the API. */
+const TIME_MAX = 2 ** 48 - 1;
+
+/** A time as a query parameter. */
+export const timeSchema = z
+  .union(
+    [z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,15}$/)],
+    'expected an ISO 8601 time or Unix milliseconds',
+  )
+  .transform((text) => Math.min(Math.max(0, /^\d+$/.test(text) ? Number(text) : Date.parse(text)), TIME_MAX));
+
+/** A time in a body, in Unix milliseconds. IDs, which bound ranges of times, have none before 1970. */
+export const timestampSchema = z.iso.datetime({ offset: true }).transform((text) => Math.max(0, Date.parse(text)));
+
+/** ISO 8601; null for undefined. */
+export function time(ms: number | undefined): string | null {
+  return ms === undefined ? null : iso(ms);
 }

@@ -1,7 +1,7 @@
 /** The result of an operation as text for an assistant: bounded, and without payloads if the installation wants that. */
 import { ServiceError } from '../../errors.ts';
 import { isJsonObject } from '../../model/values/json.ts';
-import { ListPage } from '../rest/list-response.ts';
+import { ListPage } from '../rest/lists.ts';
 import type { Reply } from '../rest/route.ts';
 
 const RESULT_MAX_CHARS = 100_000;

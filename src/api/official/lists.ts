@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import { orNotFound, ServiceError } from '../../errors.ts';
 import { hasEnded } from '../../model/runs/run.ts';
+import { time } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageQuery } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listedFunctionSchema, presentFunction } from '../views/function.ts';
-import { time } from '../views/time.ts';
 
 const jobSchema = z.object({
   at: z.iso.datetime().nullable(),

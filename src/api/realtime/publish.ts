@@ -16,8 +16,7 @@ import {
 } from '../../model/realtime/message.ts';
 import { nameSchema, RESPONSE_TOPIC } from '../../model/realtime/topics.ts';
 import type { RealtimePublisher } from '../../store/realtime/channels.ts';
-import type { AppGuardDeps } from '../apps/app-requests.ts';
-import { authenticateApp, confirmEnvironment } from '../apps/key-environment.ts';
+import { type AppGuardDeps, authenticateApp, confirmEnvironment } from '../apps/app-requests.ts';
 import { ConnectionKeys } from '../connect/connection-keys.ts';
 import { mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { mayTakeLonger } from '../http/request-deadline.ts';

@@ -1,8 +1,7 @@
 /** The response to a sender or an app whose request was not rejected, shared by the fast path and the router. The
  *  response has none of the headers that only pages need. */
 
-import type { Context } from '../http/router.ts';
-import { isSecure } from '../http/secure-connection.ts';
+import { type Context, isSecure } from '../http/router.ts';
 import { HSTS } from '../http/security-headers.ts';
 import type { Received } from './resolve-environment.ts';
 

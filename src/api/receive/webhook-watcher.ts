@@ -10,12 +10,6 @@ import type { Store } from '../../store/store.ts';
 import type { Failures } from '../../store/webhooks/webhook-issues.ts';
 import { WatchBuffer } from './watch-buffer.ts';
 
-export interface WebhookWatcherDeps extends Pick<Store, 'webhookIssues' | 'webhookTraffic' | 'webhooks'> {
-  issueNotifier: IssueNotifier;
-  telemetry: Telemetry;
-  log: Logger;
-}
-
 export const webhookWatching = duty<{ webhookWatcher: WebhookWatcher }>({
   name: 'webhook-traffic',
   about: 'Adds the counts of webhook requests to Redis',
@@ -29,6 +23,12 @@ export const webhookWatching = duty<{ webhookWatcher: WebhookWatcher }>({
       webhookWatcher.flush(),
   end: ({ webhookWatcher }) => webhookWatcher.flush(),
 });
+
+export interface WebhookWatcherDeps extends Pick<Store, 'webhookIssues' | 'webhookTraffic' | 'webhooks'> {
+  issueNotifier: IssueNotifier;
+  telemetry: Telemetry;
+  log: Logger;
+}
 
 export class WebhookWatcher extends Composed<WebhookWatcherDeps> {
   #buffer = new WatchBuffer();

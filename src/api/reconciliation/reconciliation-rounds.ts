@@ -19,10 +19,6 @@ const ENTER_MS = MINUTE_MS;
 /** A gap between rounds is an outage if it is longer than this: a restart takes less. */
 const OUTAGE_MS = MINUTE_MS;
 
-export interface ReconciliationRoundsDeps extends ReconcileDeps, Pick<Store, 'locks'> {
-  webhookDirectory: Pick<WebhookDirectory, 'reconciled'>;
-}
-
 export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRounds }>({
   name: 'webhook-reconciliation',
   about: 'Recovers requests that providers sent and that are missing',
@@ -34,6 +30,10 @@ export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRou
       reconciliationRounds.round(signal),
   end: ({ reconciliationRounds }) => reconciliationRounds.settled(),
 });
+
+export interface ReconciliationRoundsDeps extends ReconcileDeps, Pick<Store, 'locks'> {
+  webhookDirectory: Pick<WebhookDirectory, 'reconciled'>;
+}
 
 export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
   readonly #inProgress = new Map<string, Promise<unknown>>();

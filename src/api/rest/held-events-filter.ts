@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../../store/webhooks/held-events.ts';
-import { timeSchema } from '../views/time.ts';
+import { timeSchema } from '../http/validation.ts';
 
 /** Maximum number of events that one request reads, matching or not. */
 const MAX_SCANNED = 5_000;

@@ -1,7 +1,7 @@
 /** The time range of metrics. */
 import { ServiceError } from '../../errors.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import { timeSchema } from '../views/time.ts';
+import { timeSchema } from '../http/validation.ts';
 
 /** Query parameters.
  *  @param defaultMs length of the range without `from`: an hour or a day */

@@ -14,8 +14,7 @@ import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
-import { allow, allowIn, environmentOf } from '../auth/guard.ts';
-import { type Principals, principalOf } from '../auth/principals.ts';
+import { allow, allowIn, environmentOf, type Principals, principalOf } from '../auth/principals.ts';
 import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
@@ -23,7 +22,7 @@ import type { Context, Handler, Middleware, RouteContext, Router } from '../http
 import { isOptional, ownParameters, validate } from '../http/validation.ts';
 import { auditEntryOf } from './audit-entry.ts';
 import { respondOnce } from './idempotency.ts';
-import { ListPage } from './list-response.ts';
+import { ListPage } from './lists.ts';
 import type { GivenInput, Reply, Route } from './route.ts';
 import type { TargetNames } from './target-names.ts';
 

@@ -16,8 +16,7 @@ import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { Store } from '../../store/store.ts';
-import { textUpTo } from '../http/validation.ts';
-import { timestampSchema } from '../views/time.ts';
+import { textUpTo, timestampSchema } from '../http/validation.ts';
 
 const FUNCTIONS_MAX = 100;
 

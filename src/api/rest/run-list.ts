@@ -13,7 +13,7 @@ import { gistSchema } from '../views/gist.ts';
 import { omittedField } from '../views/incomplete.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { presentRunState, runStateSchema } from '../views/run-state.ts';
-import { countThatFits, ITEMS_MAX_BYTES, listReply } from './list-response.ts';
+import { countThatFits, ITEMS_MAX_BYTES, listReply } from './lists.ts';
 import type { Reply } from './route.ts';
 import type { EventBrief } from './run-events.ts';
 

@@ -12,9 +12,8 @@ import {
 import { EXCLUDABLE, LISTED_FUNCTIONS_MAX } from '../../model/runs/excluded-functions.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
-import { textUpTo } from '../http/validation.ts';
-import { timeSchema } from '../views/time.ts';
-import { listQuery } from './list-query.ts';
+import { textUpTo, timeSchema } from '../http/validation.ts';
+import { listQuery } from './lists.ts';
 import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './search-query.ts';
 
 /** Lists, counts and bulk actions share these filters. */

@@ -5,8 +5,7 @@ import { FINGERPRINT_PATTERN } from '../../model/errors/fingerprint.ts';
 import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
 import { isBareText, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
-import type { SearchNode } from '../../model/search/syntax.ts';
-import type { SearchKind } from '../../model/search/variables.ts';
+import type { SearchKind, SearchNode } from '../../model/search/syntax.ts';
 
 export function searchQuery(kind: SearchKind) {
   const example = `${kind === 'events' ? 'data' : 'event.data'}.customer.id == "c_1"`;

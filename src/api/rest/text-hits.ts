@@ -13,7 +13,7 @@ import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import { payloadCondition } from '../../model/search/payload-condition.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
-import { time } from '../views/time.ts';
+import { time } from '../http/validation.ts';
 
 export interface TextHitDeps {
   acceptedEvents: Pick<AcceptedEvents, 'read'>;

@@ -11,8 +11,7 @@ import { PRODUCTION } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import type { ApiParts } from '../parts.ts';
 import { checkChannels } from '../rest/alert-channel-names.ts';
-import { countPosition, namePosition, pageQuery } from '../rest/list-query.ts';
-import { countedReply, sortedReply } from '../rest/list-response.ts';
+import { countedReply, countPosition, namePosition, pageQuery, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { alertRuleSchema, alertSchema, presentAlert, presentRule, ruleInput, withRuleInput } from '../views/alert.ts';
 import {

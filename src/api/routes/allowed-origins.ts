@@ -4,8 +4,7 @@ import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { longPageQuery, namePosition, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 const allowedOriginsSchema = apiObject('AllowedOrigins', {

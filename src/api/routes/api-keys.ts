@@ -9,8 +9,7 @@ import { describe } from '../../model/values/json.ts';
 import type { UsedApiKey } from '../../store/auth/api-keys.ts';
 import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { longPageQuery, namePosition, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 

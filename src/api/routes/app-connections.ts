@@ -6,8 +6,7 @@ import { machineTime } from '../../model/values/clock.ts';
 import { existingApp } from '../apps/existing.ts';
 import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery } from '../rest/list-query.ts';
-import { countedReply } from '../rest/list-response.ts';
+import { countedReply, countPosition, longPageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 

@@ -3,13 +3,11 @@ import { z } from 'zod';
 import { isConnected } from '../../model/apps/connection.ts';
 import { type GivenRamp, percentOf, type RampEnds, stateOf, VERSION_STATES } from '../../model/apps/versions.ts';
 import { existingApp } from '../apps/existing.ts';
-import { apiObject, textOrNull, timeOrNull, wholeBetween, wholeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull, wholeBetween, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery } from '../rest/list-query.ts';
-import { countedReply } from '../rest/list-response.ts';
+import { countedReply, countPosition, longPageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
-import { time } from '../views/time.ts';
 
 /** Number of runs whose alarms a request reads, of all draining versions, and of each at least. */
 const WAKES_MAX = 10_000;

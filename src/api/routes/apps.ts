@@ -8,10 +8,9 @@ import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adapti
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import { existingApp } from '../apps/existing.ts';
-import { apiObject, textOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageQuery } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentSyncOrigin, syncOriginSchema } from '../views/deploy.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
@@ -23,7 +22,6 @@ import {
   unsupportedSchema,
   withoutDetails,
 } from '../views/sync-result.ts';
-import { time } from '../views/time.ts';
 
 const throttledAppSchema = z
   .object({

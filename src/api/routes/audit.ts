@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply, pageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 

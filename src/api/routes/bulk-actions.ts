@@ -14,7 +14,7 @@ import {
 import { describe } from '../../model/values/json.ts';
 import { textUpTo } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
+import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { runSelectionSchema, selectionOf } from '../rest/run-selection.ts';
 import {

@@ -8,7 +8,7 @@ import {
   type StatusChange,
 } from '../../model/bulk/bulk-operation.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply } from '../rest/lists.ts';
 import type { Input, Reply, Route, Routes } from '../rest/route.ts';
 
 interface Operation extends BulkOperationRef {

@@ -6,13 +6,11 @@ import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
-import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, timeOrNull, timestampSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply, longPageQuery, namePosition, pageOfNewest } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
-import { timestampSchema } from '../views/time.ts';
 
 const FUTURE_MAX_MS = 366 * DAY_MS;
 

@@ -1,11 +1,10 @@
 /** `/v1/deploys`: lists when apps changed, and what changed. */
 import { z } from 'zod';
+import { timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply, namePosition, pageOfNewest, pageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
-import { timeSchema } from '../views/time.ts';
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 

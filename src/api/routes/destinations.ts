@@ -9,8 +9,7 @@ import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { describe } from '../../model/values/json.ts';
 import { keepOldSeconds } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageQuery } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { destinationSchema, destinationWithSecretSchema, presentDestination } from '../views/destination.ts';
 import {

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { type ClockMoves, DAYS_MAX, REACHED } from '../../jobs/dev-clock/clock-moves.ts';
-import { durationMs } from '../../model/values/duration.ts';
-import { DAY_MS, iso } from '../../model/values/time.ts';
+import { DAY_MS, durationMs, iso } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';

@@ -14,10 +14,8 @@ import { schedulesOf } from '../../model/schedules/schedules.ts';
 import { describe } from '../../model/values/json.ts';
 import { apiObject, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
-import { environmentInPath } from '../rest/owners.ts';
-import { type Route, routesOf } from '../rest/route.ts';
+import { listReply, namePosition, pageQuery } from '../rest/lists.ts';
+import { environmentInPath, type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 

@@ -14,10 +14,10 @@ import { HOUR_MS } from '../../model/values/time.ts';
 import { ALERT_CHANNELS_MAX } from '../../store/alerts/alert-channels.ts';
 import { after } from '../../store/errors/error-groups.ts';
 import type { Position } from '../../store/redis/pagination.ts';
+import { timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { checkChannels } from '../rest/alert-channel-names.ts';
-import { listQuery, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listQuery, listReply, pageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import {
   detailedErrorGroupSchema,
@@ -25,7 +25,6 @@ import {
   errorGroupSchema,
   presentErrorGroup,
 } from '../views/error-group.ts';
-import { timeSchema } from '../views/time.ts';
 
 const READ_AT_ONCE = 100;
 

@@ -2,12 +2,10 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, time, timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { cursorQuery, pageFrom } from '../rest/list-query.ts';
-import { earlyStop, listReply } from '../rest/list-response.ts';
+import { cursorQuery, earlyStop, listReply, pageFrom } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { time, timeSchema } from '../views/time.ts';
 
 /** Further names are not listed, because each page would count the names of previous pages again. */
 const NAMES_MAX = 10_000;

@@ -3,16 +3,15 @@
 import { z } from 'zod';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { gistOf } from '../../model/events/gist.ts';
+import { timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { listEvents } from '../rest/event-list.ts';
-import { eventPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { eventPosition, listQuery, listReply, longPageQuery, pageQuery, timePosition } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { eventNotFound, eventParams, listedEventSchema, presentEvent, storedEventSchema } from '../views/event.ts';
 import { presentBrief } from '../views/run.ts';
-import { timeSchema } from '../views/time.ts';
 
 const routes = routesOf({ tag: 'Events', scope: 'environment', forApps: true });
 

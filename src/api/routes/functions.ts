@@ -9,8 +9,7 @@ import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import { existingFunction } from '../apps/existing.ts';
 import type { ApiParts } from '../parts.ts';
 import { lastTicksOf } from '../rest/last-ticks.ts';
-import { namePosition, pageQuery } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import {
   detailedFunctionSchema,

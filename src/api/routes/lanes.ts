@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { orNotFound, ServiceError } from '../../errors.ts';
 import { existingFunction } from '../apps/existing.ts';
 import type { ApiParts } from '../parts.ts';
-import { pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply, pageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { detailedLaneSchema, laneSchema, presentDetailedLane, presentLane } from '../views/lane.ts';
 

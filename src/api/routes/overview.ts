@@ -8,12 +8,11 @@ import { DAY_MS, floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/connection/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
-import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countOpenIssues } from '../rest/attention-counts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
-import { time } from '../views/time.ts';
 
 const MAX_FAILING = 10;
 /** Minimum wait that is reported: making calls wait for less is what limits are for. */

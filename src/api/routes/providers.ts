@@ -5,8 +5,7 @@ import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
 import type { SentList } from '../../providers/sent-list.ts';
 import { apiObject, textOrNull } from '../http/validation.ts';
-import { countPosition, longPageQuery } from '../rest/list-query.ts';
-import { countedReply } from '../rest/list-response.ts';
+import { countedReply, countPosition, longPageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 

@@ -7,7 +7,7 @@ import { newId } from '../../model/ids.ts';
 import type { Replay, ReplayResult, ReplaySelection } from '../../model/replays/replay.ts';
 import { describe } from '../../model/values/json.ts';
 import type { ApiParts } from '../parts.ts';
-import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
+import { listQuery, namePosition, nextPage, pageQuery } from '../rest/lists.ts';
 import { replayBodySchema, replaySelectionOf } from '../rest/replay-selection.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import {

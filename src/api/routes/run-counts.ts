@@ -5,13 +5,11 @@ import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { COUNTED_FUNCTIONS_MAX, minuteIntervals, type RunInterval } from '../../store/runs/run-histogram.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, time } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { listQuery } from '../rest/list-query.ts';
-import { stopMetadata } from '../rest/list-response.ts';
+import { listQuery, stopMetadata } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { filteredBy, runFilters } from '../rest/run-selection.ts';
-import { time } from '../views/time.ts';
 
 const COUNT_MS = 2_000;
 

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '../../model/runs/log-lines.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, listQuery, longPageQuery } from '../rest/list-query.ts';
-import { countedReply } from '../rest/list-response.ts';
+import { countedReply, countPosition, listQuery, longPageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { logLineSchema, presentLogLine } from '../views/run-log.ts';
 

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { notFound, ServiceError } from '../../errors.ts';
 import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery } from '../rest/list-query.ts';
-import { countedReply } from '../rest/list-response.ts';
+import { countedReply, countPosition, longPageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 

@@ -7,8 +7,7 @@ import { iso } from '../../model/values/time.ts';
 import { MAX_VIEWS, type SavedView, viewOwnerOf } from '../../store/auth/saved-views.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, timePosition } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { longPageQuery, sortedReply, timePosition } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 const LISTS = ['runs', 'events', 'webhook-requests'] as const;

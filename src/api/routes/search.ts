@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { addFields, type Field } from '../../model/search/field-paths.ts';
-import { EVENT_PREFIX, VARIABLES } from '../../model/search/variables.ts';
+import { EVENT_PREFIX, VARIABLES } from '../../model/search/syntax.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, listReply, longPageQuery, pageFrom } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { HIT_KINDS, hitsOf } from '../rest/text-hits.ts';
 

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery } from '../rest/list-query.ts';
-import { countedReply } from '../rest/list-response.ts';
+import { countedReply, countPosition, longPageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 export const settingSchema = apiObject('Setting', {

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import type { ArchivedDayUse } from '../../archive/archived-storage.ts';
 import type { StorageUse } from '../../history/storage-use.ts';
 import { DAY_MS, iso } from '../../model/values/time.ts';
-import { apiObject, timeOrNull, wholeOrNull } from '../http/validation.ts';
+import { apiObject, time, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { time } from '../views/time.ts';
 
 const DAYS_SHOWN = 14;
 const FORECAST_DAYS = [7, 30, 90, 365];

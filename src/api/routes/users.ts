@@ -17,8 +17,7 @@ import { viewOwnerOf } from '../../store/auth/saved-views.ts';
 import type { Unchanged } from '../../store/auth/users.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition } from '../rest/list-query.ts';
-import { sortedReply } from '../rest/list-response.ts';
+import { longPageQuery, namePosition, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 

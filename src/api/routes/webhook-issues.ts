@@ -9,10 +9,16 @@ import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
-import { countPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
-import { countedReply, listReply } from '../rest/list-response.ts';
-import { ownerOfIssue, ownerOfWebhook, visible } from '../rest/owners.ts';
-import { type AccessTo, type Route, routesOf } from '../rest/route.ts';
+import {
+  countedReply,
+  countPosition,
+  listQuery,
+  listReply,
+  longPageQuery,
+  pageQuery,
+  timePosition,
+} from '../rest/lists.ts';
+import { type AccessTo, ownerOfIssue, ownerOfWebhook, type Route, routesOf, visible } from '../rest/route.ts';
 import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
 

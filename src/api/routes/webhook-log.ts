@@ -4,7 +4,7 @@ import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../model/webhooks/request-log.ts';
-import { apiObject, textOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { loggedRequestOf } from '../receive/logged-request.ts';
@@ -12,14 +12,11 @@ import { processWebhook } from '../receive/process-webhook.ts';
 import { MAX_EVENTS } from '../receive/transform-result.ts';
 import { responseOf } from '../receive/webhook-outcome.ts';
 import { largeOf } from '../receive/webhook-request.ts';
-import { listQuery, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
-import { ownerOfWebhook } from '../rest/owners.ts';
-import { type Route, routesOf } from '../rest/route.ts';
+import { listQuery, listReply, pageQuery } from '../rest/lists.ts';
+import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
 import { customResponseSchema } from '../views/custom-response.ts';
 import { originalRequestSchema, presentOriginal } from '../views/original-request.ts';
 import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
-import { timeSchema } from '../views/time.ts';
 
 const rerunSchema = apiObject('Rerun', {
   dry_run: z.boolean(),

@@ -4,12 +4,11 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
+import { timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { completenessOf } from '../reconciliation/completeness.ts';
-import { ownerOfWebhook } from '../rest/owners.ts';
-import { type Route, routesOf } from '../rest/route.ts';
-import { timeSchema } from '../views/time.ts';
+import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
 import { completenessSchema, presentCompleteness } from '../views/webhook-completeness.ts';
 
 export function webhookReconciliationRoutes({ webhooks, webhookReconciliations }: ApiParts): Route[] {

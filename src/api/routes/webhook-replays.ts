@@ -10,15 +10,13 @@ import {
   type WebhookReplay,
   type WebhookReplayResult,
 } from '../../store/webhooks/webhook-replay.ts';
+import { timestampSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
-import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
-import { ownerOfWebhook } from '../rest/owners.ts';
-import { type Route, routesOf } from '../rest/route.ts';
+import { listReply, longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/lists.ts';
+import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
 import { expressionSchema } from '../views/expression.ts';
-import { timestampSchema } from '../views/time.ts';
 import { transformSchema } from '../views/webhook.ts';
 import {
   presentStarted,

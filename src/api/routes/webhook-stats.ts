@@ -1,13 +1,10 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
 import type { LogStats } from '../../model/webhooks/request-log.ts';
-import { apiObject, timeOrNull } from '../http/validation.ts';
+import { apiObject, time, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
-import { visible } from '../rest/owners.ts';
-import { type Route, routesOf } from '../rest/route.ts';
-import { time } from '../views/time.ts';
+import { listReply, longPageQuery, namePosition, pageOf } from '../rest/lists.ts';
+import { type Route, routesOf, visible } from '../rest/route.ts';
 
 export const webhookStatsSchema = apiObject('WebhookStats', {
   webhook_id: z.string(),

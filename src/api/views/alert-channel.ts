@@ -12,9 +12,8 @@ import {
 import type { ChannelQueue } from '../../model/alerts/channel-queue.ts';
 import { httpUrl } from '../../model/apps/app.ts';
 import { isTimeZone } from '../../model/apps/cron.ts';
-import { apiObject, textOrNull, timeOrNull, wholeBetween } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull, wholeBetween } from '../http/validation.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 
 const RECIPIENTS_MAX = 20;
 const MESSAGES_PER_HOUR_MAX = 1_000;

@@ -13,8 +13,7 @@ import {
   THRESHOLD_MAX,
   WINDOW_MAX_SECONDS,
 } from '../../model/alerts/rules.ts';
-import { apiObject, timeOrNull, wholeBetween } from '../http/validation.ts';
-import { time } from './time.ts';
+import { apiObject, time, timeOrNull, wholeBetween } from '../http/validation.ts';
 
 const severity = z.enum(['warning', 'critical']);
 

@@ -18,9 +18,8 @@ import {
 import { EXCLUDABLE } from '../../model/runs/excluded-functions.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
-import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 
 const filterSchema = z.object({
   status: z.array(z.enum(RUN_STATUSES)),

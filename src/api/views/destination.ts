@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { DESTINATION_BODIES } from '../../model/apps/destination.ts';
 import type { DestinationFunction } from '../../store/apps/destinations.ts';
-import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull } from '../http/validation.ts';
 import { inputOf } from './destination-input.ts';
-import { time } from './time.ts';
 
 export const destinationSchema = apiObject('Destination', {
   name: z.string(),

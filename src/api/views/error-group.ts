@@ -4,9 +4,8 @@ import type { Deploy } from '../../model/apps/deploy.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { countWithin, ERROR_GROUP_STATES, type ErrorGroup, HOURS_KEPT } from '../../model/errors/error-group.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import { apiObject, textOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time } from '../http/validation.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 
 const HOURS_MAX = 28;
 

@@ -5,11 +5,10 @@ import type { Dialect } from '../../model/apps/app.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
-import { apiObject, textOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time } from '../http/validation.ts';
 import { gistSchema } from './gist.ts';
 import { omittedField } from './incomplete.ts';
 import { runSchema } from './run.ts';
-import { time } from './time.ts';
 
 const ACCOUNT_ID = uuidOf('installation');
 

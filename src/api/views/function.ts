@@ -9,9 +9,8 @@ import { nextRunAt } from '../../model/schedules/schedules.ts';
 import { nextTicks, timeZoneOf } from '../../model/schedules/ticks.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import type { MissedTicks } from '../../store/apps/missed-ticks.ts';
-import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { omittedField } from './incomplete.ts';
-import { time } from './time.ts';
 
 /** Maximum characters of a description in responses; the configuration has the whole text. */
 const DESCRIPTION_LENGTH = 1_000;

@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import type { FunctionLane } from '../../jobs/flow-control/function-lanes.ts';
 import { LANE_STATES, type LaneEntry } from '../../store/flow-control/lanes.ts';
-import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 
 export const laneSchema = apiObject('Lane', {
   id: z.string(),

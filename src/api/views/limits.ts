@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { FunctionLimitUse, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
 import type { Limit } from '../../model/flow-control/limits.ts';
-import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
-import { time } from './time.ts';
+import { apiObject, textOrNull, time, timeOrNull, wholeOrNull } from '../http/validation.ts';
 
 const KINDS = ['concurrency', 'run_concurrency', 'throttle', 'capacity', 'paused'] as const;
 type Kind = (typeof KINDS)[number];

@@ -2,7 +2,7 @@
  *  `queued_at` is `queuedAt` in the code, times are Unix milliseconds there and ISO 8601 here, and a field that is
  *  not stored is null. */
 import type { z } from 'zod';
-import { time } from './time.ts';
+import { time } from '../http/validation.ts';
 
 /** @param stored has the fields of the schema by the names of the code
  *  @param own what is shown of fields that are not stored, or not under that name */

@@ -17,9 +17,8 @@ import {
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
 import { sum } from '../../model/values/sum.ts';
 import { ENDED } from '../../store/bulk/started-runs.ts';
-import { apiObject, textOrNull, timeOrNull, wholeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 
 const counts = <const Name extends string>(names: readonly Name[], description: string) =>
   z.partialRecord(z.enum(names), z.int()).describe(description);

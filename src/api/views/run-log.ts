@@ -1,8 +1,7 @@
 /** The API's representation of the log of a run. */
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLine } from '../../model/runs/log-lines.ts';
-import { apiObject, textOrNull } from '../http/validation.ts';
-import { time } from './time.ts';
+import { apiObject, textOrNull, time } from '../http/validation.ts';
 
 export const logLineSchema = apiObject('LogLine', {
   at: z.iso.datetime().describe("When the line was written, by the app's clock"),

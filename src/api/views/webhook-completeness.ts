@@ -1,9 +1,8 @@
 /** The API's representation of the requests that a provider sent: how many were received, and which are missing. */
 import { z } from 'zod';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull } from '../http/validation.ts';
 import type { Completeness } from '../reconciliation/completeness.ts';
-import { time } from './time.ts';
 
 const moment = timeOrNull;
 

@@ -1,19 +1,23 @@
 /** User input about how a webhook handles requests, and its validation. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { invalidField } from '../../errors.ts';
+import { compileOrder } from '../../model/expressions/expression.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { describe } from '../../model/values/json.ts';
+import { durationMs, HOUR_MS } from '../../model/values/time.ts';
 import { LARGE_BODY_MAX_BYTES, LARGE_BODY_MAX_FIELDS } from '../../model/webhooks/large-bodies.ts';
+import type { WebhookOrder } from '../../model/webhooks/webhook-order.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, type VerificationScheme } from '../../providers/preset.ts';
+import { accountProblem } from '../../providers/sent-requests.ts';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
-import type { Webhook } from '../../store/webhooks/webhook.ts';
+import type { Reconciliation, Webhook } from '../../store/webhooks/webhook.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { wholeBetween } from '../http/validation.ts';
-import { checkFilter } from '../receive/check-filter.ts';
+import { checkExpression, checkFilter } from '../receive/check-filter.ts';
 import { expressionSchema } from './expression.ts';
-import { orderOf, orderSchema } from './webhook-order-input.ts';
-import { reconciliationOf, reconciliationSchema } from './webhook-reconciliation-input.ts';
 import {
   checkKept,
   checkPreset,
@@ -21,8 +25,89 @@ import {
   invalid,
   rejectWithoutProvider,
   sealed,
+  secretSchema,
   verificationFields,
 } from './webhook-verification-input.ts';
+
+const FIELDS_MAX = 5;
+
+const accountSchema = z
+  .record(z.string().max(30), z.string().max(250))
+  .refine((fields) => Object.keys(fields).length <= FIELDS_MAX, `at most ${FIELDS_MAX} fields`)
+  .meta({
+    description: 'Which list of the provider: `sent_list` of `GET /v1/providers/:id` has the fields',
+    example: { endpoint: 'we_1Mr5jULkdIwHu7ix1ibLTM0x' },
+  });
+
+export const reconciliationSchema = z
+  .object({
+    key: secretSchema.optional().describe("A key that can read the provider's list. It is never shown again"),
+    account: accountSchema.optional(),
+    api_url: z
+      .url({ protocol: /^https?$/ })
+      .max(500)
+      .optional()
+      .describe('In dev mode alone: where a fake of the provider listens'),
+  })
+  .nullish()
+  .describe('Access to the list of what the provider sent. What is omitted stays as it is; null: no reconciliation');
+
+/** @throws ServiceError input_invalid */
+export function reconciliationOf(
+  id: string,
+  given: z.output<typeof reconciliationSchema>,
+  before: Reconciliation | undefined,
+  preset: Preset | undefined,
+  webhooks: Webhooks,
+): Reconciliation | undefined {
+  if (given === undefined || given === null) return given === null ? undefined : before;
+  const field = 'reconciliation';
+  const { sent, name = 'a webhook without a provider' } = preset ?? {};
+  if (!sent || 'none' in sent) {
+    const why = sent ? sent.none : `no list of what ${name} sent is known`;
+    throw invalid(field, 'one', `none: ${why}`);
+  }
+  const { key: text, account = before?.account ?? {}, api_url: api = before?.api } = given;
+  const problem = accountProblem(sent, account);
+  if (problem) throw invalidField(`${field}.account`, problem);
+  if (text !== undefined && sent.key.pattern !== undefined && !new RegExp(sent.key.pattern).test(text)) {
+    throw invalid(`${field}.key`, `${text.length} characters that are no such key`, `the ${sent.key.label} of ${name}`);
+  }
+  const key = text === undefined ? before?.key : sealed(id, [text], webhooks)[0];
+  if (!key) throw invalid(`${field}.key`, 'nothing', `the ${sent.key.label} of ${name}: ${sent.key.where}`);
+  const isSame = before !== undefined && isDeepStrictEqual(account, before.account);
+  return { account, key, api, since: isSame ? before.since : Date.now() };
+}
+
+const windowSchema = z
+  .string()
+  .max(20)
+  .transform((text) => durationMs(text) ?? Number.NaN)
+  .refine((ms) => ms >= 0 && ms <= HOUR_MS, 'a time string from 0s to 1h, such as "10s"');
+
+export const orderSchema = z
+  .strictObject({
+    key: expressionSchema,
+    by: expressionSchema.nullish(),
+    window: windowSchema.default(0),
+    on_stale: z.enum(['run', 'skip']).default('run'),
+    on_failure: z.enum(['skip', 'block', 'park']).default('skip'),
+  })
+  .nullish()
+  .meta({
+    description:
+      'The events of each value of `key` run one after another, in the order of `by`, in each function that has no order of its own. Both are CEL over `event`, which the transform made, and `request` (`method`, `headers`, `query`, `body`). null: they do not wait for each other',
+    example: { key: 'event.data.object.id', by: 'event.ts', window: '5s', on_stale: 'skip' },
+  });
+
+type OrderInput = z.output<typeof orderSchema>;
+
+/** @throws ServiceError input_invalid, naming the field */
+export function orderOf({ key, by, window, on_stale, on_failure }: NonNullable<OrderInput>): WebhookOrder {
+  checkExpression(key, 'order.key', compileOrder);
+  if (by) checkExpression(by, 'order.by', compileOrder);
+  return { key, ...(by && { by }), windowMs: window, onStale: on_stale, onFailure: on_failure };
+}
 
 const FIELD_PATH = /^[^.]+(?:\.[^.]+)*$/;
 

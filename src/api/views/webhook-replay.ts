@@ -4,12 +4,11 @@ import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
-import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, time, timeOrNull } from '../http/validation.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from './incomplete.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 
 /** Maximum characters of the JSON of a request's events, and of the body of its response. */
 const SHOWN_MAX_LENGTH = 16_384;

@@ -4,11 +4,10 @@ import { type AccessLevel, covers } from '../../model/auth/access.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import { METHODS, verificationSchema } from '../../providers/preset.ts';
 import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
-import { apiObject, textOrNull, textUpTo, timeOrNull, wholeOrNull } from '../http/validation.ts';
+import { apiObject, textOrNull, textUpTo, time, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { ownerNameSchema, presentOwner } from './owner.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 
 export const webhookNameSchema = z
   .string()

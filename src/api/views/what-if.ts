@@ -14,8 +14,7 @@ import {
   type WhatIf,
   type WhatIfExample,
 } from '../../model/what-if/what-if.ts';
-import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
-import { time } from './time.ts';
+import { apiObject, textOrNull, time, timeOrNull } from '../http/validation.ts';
 
 export const WHAT_IF_STATUSES = ['running', 'paused', 'cancelled', 'done'] as const;
 

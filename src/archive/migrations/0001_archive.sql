@@ -43,7 +43,7 @@ CREATE TABLE archived_days (
   PRIMARY KEY (env_id, kind, day)
 );
 
--- The tables below are partitioned twice: by retention in days, then by day of "at" (day-tables.ts). IDs are the 128 bits of ULIDs.
+-- The tables below are partitioned twice: by retention in days, then by day of "at" (archived-days.ts). IDs are the 128 bits of ULIDs.
 
 CREATE TABLE events (
   retention smallint NOT NULL,

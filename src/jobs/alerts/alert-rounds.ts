@@ -14,16 +14,6 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import { alertData } from './channel-requests.ts';
 import type { MeasureContext } from './measures.ts';
 
-export interface AlertRoundsDeps
-  extends Pick<Store, 'alertBooks' | 'alertChannels' | 'alertRules' | 'ids' | 'keys' | 'environments' | 'waits'> {
-  measure: (rule: RuleId, context: MeasureContext) => Promise<Measured[]>;
-  functions: Pick<FunctionTables, 'of'>;
-  acceptor: Pick<Acceptor, 'acceptWithId'>;
-  /** undefined: messages have no links. */
-  publicUrl: string | undefined;
-  log: Logger;
-}
-
 export const alertEvaluation = duty<{ alertRounds: AlertRounds }>({
   name: 'alerts',
   about: 'Evaluates the rules of alerts, and opens, repeats and resolves alerts',
@@ -39,6 +29,16 @@ export const alertEvaluation = duty<{ alertRounds: AlertRounds }>({
 /** Branch environments have no alerts: they come and go. */
 export function hasAlerts({ kind, archivedAt }: Environment): boolean {
   return kind !== 'branch' && archivedAt === undefined;
+}
+
+export interface AlertRoundsDeps
+  extends Pick<Store, 'alertBooks' | 'alertChannels' | 'alertRules' | 'ids' | 'keys' | 'environments' | 'waits'> {
+  measure: (rule: RuleId, context: MeasureContext) => Promise<Measured[]>;
+  functions: Pick<FunctionTables, 'of'>;
+  acceptor: Pick<Acceptor, 'acceptWithId'>;
+  /** undefined: messages have no links. */
+  publicUrl: string | undefined;
+  log: Logger;
 }
 
 export class AlertRounds extends Composed<AlertRoundsDeps> {

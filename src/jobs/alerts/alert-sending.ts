@@ -11,12 +11,6 @@ import type { Store } from '../../store/store.ts';
 import { hasAlerts } from './alert-rounds.ts';
 import type { AlertSender } from './alert-sender.ts';
 
-export interface AlertSendingDeps extends Pick<Store, 'alertBooks' | 'alertChannels' | 'environments'> {
-  alertSender: AlertSender;
-  publicUrl: string | undefined;
-  log: Logger;
-}
-
 export const alertDelivery = duty<{ alertSending: AlertSending }>({
   name: 'alert-messages',
   about: 'Sends the messages of alerts to their channels',
@@ -28,6 +22,12 @@ export const alertDelivery = duty<{ alertSending: AlertSending }>({
     ({ signal }) =>
       alertSending.sendAll(Date.now(), signal),
 });
+
+export interface AlertSendingDeps extends Pick<Store, 'alertBooks' | 'alertChannels' | 'environments'> {
+  alertSender: AlertSender;
+  publicUrl: string | undefined;
+  log: Logger;
+}
 
 export class AlertSending extends Composed<AlertSendingDeps> {
   /** A slow channel delays no other one of this round; the next round waits for all. */

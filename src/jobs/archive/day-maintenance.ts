@@ -2,10 +2,9 @@
  *  present retention counts: extending it keeps existing rows, shortening it drops them as soon as no other environment needs the same
  *  table. */
 import type { Archive } from '../../archive/archive.ts';
-import { INSTALLATION } from '../../archive/archived-days.ts';
+import { dayOf, INSTALLATION } from '../../archive/archived-days.ts';
 import { codeOf } from '../../archive/database.ts';
 import { type ArchivedDay, type IsKept, keptUntil, TABLES_OF } from '../../archive/day-removal.ts';
-import { dayOf } from '../../archive/day-tables.ts';
 import { duty } from '../../duties/duty.ts';
 import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';

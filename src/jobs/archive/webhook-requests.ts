@@ -6,8 +6,12 @@ import type { RequestRow } from '../../archive/request-shipments.ts';
 import { duty } from '../../duties/duty.ts';
 import { timeOf } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
-import type { Store } from '../../store/store.ts';
-import { idsFrom, type Looked, type StoredRequest } from '../../store/webhooks/unarchived-requests.ts';
+import {
+  idsFrom,
+  type Looked,
+  type StoredRequest,
+  type UnarchivedRequests,
+} from '../../store/webhooks/unarchived-requests.ts';
 import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
 /** Maximum number of webhooks per round, and of requests per webhook, so that no webhook delays the others. */
@@ -23,7 +27,8 @@ const COMPARED_AT_ONCE = 1_000;
 /** Interval at which idle logs are checked: a quarter of HOT_HOURS, within these bounds. */
 const LOOK_AGAIN_MS = { min: 1_000, max: 600_000 };
 
-export interface WebhookRequestShippingDeps extends Pick<Store, 'unarchivedRequests'> {
+export interface WebhookRequestShippingDeps {
+  unarchivedRequests: UnarchivedRequests;
   archive: Pick<Archive, 'requestShipments' | 'requests' | 'hotMs'>;
   /** Setting RETENTION_DAYS. */
   retentionDays: number;

@@ -10,6 +10,7 @@ import type { CallResponse } from '../../functions/http-post.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { machineTime } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
@@ -21,7 +22,6 @@ import type {
   Reservation,
 } from '../../store/connect/connect-calls.ts';
 import type { ConnectionChange } from '../../store/connect/connections.ts';
-import type { Store } from '../../store/store.ts';
 import { type CallIdentity, callIdOf } from './call-id.ts';
 
 const CHECK_MS = 1_000;
@@ -34,7 +34,8 @@ const ANSWERED_MAX = 10_000;
 /** Longest delay of a timer, 25 days. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-export interface ConnectCallerOptions extends Pick<Store, 'ids'> {
+export interface ConnectCallerOptions {
+  ids: PartitionedIds;
   calls: ConnectCalls;
   channels: ConnectChannels;
   timeoutMs: number;

@@ -8,9 +8,8 @@ import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { homesOf } from '../../model/flow-control/limits.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { AdmittedCall, EndedCall, Progress } from '../../store/flow-control/admissions.ts';
+import type { Admissions, AdmittedCall, EndedCall, Progress } from '../../store/flow-control/admissions.ts';
 import type { BacklogInfo } from '../../store/flow-control/backlog-info.ts';
-import type { Store } from '../../store/store.ts';
 import { type CallToSchedule, callOf, callOfEntry, callRefOf, entryOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { Admitted, TracedRunRef } from '../queues/queues.ts';
@@ -36,7 +35,8 @@ const MOVED_AT_ONCE = 500;
 
 type StartCalls = (calls: readonly AdmittedCallToSchedule[]) => Promise<void>;
 
-export interface AdmissionDeps extends LimitedCallsDeps, Pick<Store, 'admissions'> {
+export interface AdmissionDeps extends LimitedCallsDeps {
+  admissions: Admissions;
   queues: PartitionQueues;
   recorder: Pick<MetricsRecorder, 'startThrottled'>;
 }

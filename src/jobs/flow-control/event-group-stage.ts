@@ -6,20 +6,22 @@ import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
+import { batchRunIdOf, runIdOf } from '../../model/runs/run.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
+import type { DebounceResult } from '../../store/flow-control/debounces.ts';
 import type { EventGroups } from '../../store/flow-control/event-groups.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
-import type { Store } from '../../store/store.ts';
-import type { FlowKeys } from './flow-keys.ts';
+import { type FlowKeys, sourceOf } from './flow-keys.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 import type { TimerChecks } from './timer-checks.ts';
 
 export type GroupOption = 'batch' | 'debounce';
 export type OptionsOf<Option extends GroupOption> = NonNullable<FlowOptions[Option]>;
 
-export interface EventGroupDeps extends Pick<Store, 'ids'> {
+export interface EventGroupDeps {
+  ids: PartitionedIds;
   events: Pick<Events, 'extendRetention'>;
   runLists: Pick<RunLists, 'briefsByEvent'>;
   flowKeys: FlowKeys;
@@ -136,3 +138,47 @@ async function formerRuns(
     }),
   );
 }
+
+/** An event of a function with `batchEvents` waits for others, and they share one run. */
+export const BATCH_RULES: GroupRules<'batch', string> = {
+  option: 'batch',
+  waitMs: ({ timeoutMs }) => timeoutMs,
+  timeOf: ({ dueAt }) => dueAt,
+  /** Whether the event does not meet the condition, or is for a time beyond the batch. */
+  runsAlone(proposal, { timeoutMs, if: condition }, nowMs, flowKeys) {
+    if (proposal.dueAt > nowMs + timeoutMs) return true;
+    return condition !== undefined && flowKeys.valueOf(condition, sourceOf(proposal)) !== true;
+  },
+  onFormerRun(proposal, runId) {
+    // The event ran by itself before its function had batches: the rest of that run's creation is repeated.
+    return runId === proposal.id ? { admitted: [proposal] } : { decisions: [decisionOf(proposal, runId)] };
+  },
+  decisionsOn: (proposal, batchId, ids) => [decisionOf(proposal, batchRunIdOf(ids, batchId, proposal.fn.id))],
+};
+
+function decisionOf({ event: { env, internalId }, fn }: RunProposal, runId: string): Decision {
+  return { env, eventId: internalId, functionId: fn.id, reason: 'batched', runId };
+}
+
+/** Among the events of a function with `debounce`, the latest gets a run once no later one has come for the period. */
+export const DEBOUNCE_RULES: GroupRules<'debounce', DebounceResult> = {
+  option: 'debounce',
+  waitMs: ({ periodMs }) => periodMs,
+  timeOf: ({ event }) => event.ts,
+  onFormerRun: () => ({}),
+  /** The decision about the event that was replaced, if any. */
+  decisionsOn({ event: { env, internalId }, fn }, result, ids) {
+    const about = (eventId: string): Decision => ({ env, eventId, functionId: fn.id, reason: 'debounced' });
+    switch (result.outcome) {
+      case 'waits':
+        return [];
+      case 'replaces':
+        return [about(result.eventId)];
+      case 'replaced':
+        return [about(internalId)];
+      case 'fired':
+        if (result.eventId === internalId) return [];
+        return [{ ...about(internalId), runId: runIdOf(ids, result.eventId, fn.id) }];
+    }
+  },
+};

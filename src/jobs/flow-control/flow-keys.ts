@@ -1,6 +1,5 @@
 /** Evaluates the keys of flow control over the event of a run, once. */
-import { type EventRecord, recordOf, type Source } from '../../model/events/event.ts';
-import { triggerEventOf } from '../../model/events/expression-event.ts';
+import { type EventRecord, recordOf, type Source, triggerEventOf } from '../../model/events/event.ts';
 import { tryCompile } from '../../model/expressions/expression.ts';
 import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';

@@ -1,13 +1,12 @@
 /** Matches events with functions: returns the runs to start, and decisions about functions without one. False expressions need no
  *  decision: the event and the function's triggers at that time explain them (flow-control/explained-decisions.ts). */
 
-import { recordOf } from '../../model/events/event.ts';
-import { triggerEventOf } from '../../model/events/expression-event.ts';
+import { recordOf, triggerEventOf } from '../../model/events/event.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Stored } from '../../store/events/events.ts';
-import type { Store } from '../../store/store.ts';
 import type { RunProposal } from '../flow-control/run-proposal.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 
@@ -16,7 +15,8 @@ export interface Matches {
   decisions: Decision[];
 }
 
-export interface MatchingDeps extends Pick<Store, 'ids'> {
+export interface MatchingDeps {
+  ids: PartitionedIds;
   evaluator: ExpressionEvaluator;
 }
 

@@ -1,13 +1,12 @@
 /** The `cancel` triggers of functions: events that cancel a run. */
 import { setImmediate } from 'node:timers/promises';
 import type { AppFunction, CancelTrigger } from '../../model/apps/app.ts';
-import type { Envelope } from '../../model/events/event.ts';
-import { expressionEventOf } from '../../model/events/expression-event.ts';
+import { type Envelope, expressionEventOf } from '../../model/events/event.ts';
 import { waitKey } from '../../model/runs/wait.ts';
 import { indexWait } from '../../model/runs/wait-index.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { Composed } from '../../model/values/composed.ts';
-import { durationMs } from '../../model/values/duration.ts';
+import { durationMs } from '../../model/values/time.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
 import type { WaitMatcher } from './steps/wait-matcher.ts';

@@ -26,8 +26,6 @@ import { type CallToSchedule, callOf } from '../queues/call-ref.ts';
 import { waitHistory } from './attempt-history.ts';
 import { type RunEnd, RunEnds, type RunEndsDeps } from './ends/run-ends.ts';
 
-export interface RunTransitionsDeps extends RunEndsDeps, Pick<Store, 'steps' | 'requests' | 'pausedRuns'> {}
-
 /** The failure of a run whose steps are too many, or together too large. */
 export const STATE_ERRORS: Record<StateLimit, RunError> = {
   steps: {
@@ -39,6 +37,8 @@ export const STATE_ERRORS: Record<StateLimit, RunError> = {
     message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
   },
 };
+
+export type RunTransitionsDeps = RunEndsDeps & Pick<Store, 'steps' | 'requests' | 'pausedRuns'>;
 
 export class RunTransitions extends Composed<RunTransitionsDeps> {
   readonly #ends = new RunEnds(this.deps, (run) => this.notifyInvoker(run));

@@ -2,15 +2,15 @@
 import { hostname } from 'node:os';
 import { type Duty, duty } from '../../duties/duty.ts';
 import { machineTime } from '../../model/values/clock.ts';
-import type { Store } from '../../store/store.ts';
-import { HEARTBEAT_MS, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import { HEARTBEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Short, because shutdown must not depend on Redis. */
 const LAST_FLUSH_MS = 2_000;
 
-export interface TelemetryDutyDeps extends Pick<Store, 'processes'> {
+export interface TelemetryDutyDeps {
   telemetry: Telemetry;
+  processes: Processes;
   processId: string;
   kind: ProcessKind;
   /** Additional facts for the heartbeat. */

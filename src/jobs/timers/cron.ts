@@ -26,14 +26,6 @@ const TOGETHER_MAX = 250;
 /** Number of runs created together. */
 const STARTED_TOGETHER = 1_000;
 
-export interface CronTicksDeps extends Pick<Store, 'ids' | 'keys' | 'events' | 'environments' | 'missedTicks'> {
-  functions: FunctionTables;
-  flowControl: Pick<FlowControl, 'decide'>;
-  starter: Pick<RunStarter, 'start'>;
-  telemetry: Telemetry;
-  clock: Clock;
-}
-
 interface Due {
   timer: CronTimer;
   dueAt: number;
@@ -44,6 +36,14 @@ interface Due {
 interface Waiting extends Due {
   resolve: () => void;
   reject: (error: unknown) => void;
+}
+
+export interface CronTicksDeps extends Pick<Store, 'ids' | 'keys' | 'events' | 'environments' | 'missedTicks'> {
+  functions: FunctionTables;
+  flowControl: Pick<FlowControl, 'decide'>;
+  starter: Pick<RunStarter, 'start'>;
+  telemetry: Telemetry;
+  clock: Clock;
 }
 
 export class CronTicks extends Composed<CronTicksDeps> {

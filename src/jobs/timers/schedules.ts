@@ -21,12 +21,6 @@ const AT_ONCE = 500;
 /** A schedule may have lost its job if the job is overdue by this much. */
 const OVERDUE_MS = 60_000;
 
-export interface SchedulesDeps extends Pick<Store, 'keys' | 'redis' | 'environments'> {
-  storedFunctions: Store['functions'];
-  queues: PartitionQueues;
-  clock: Clock;
-}
-
 /** Wanted schedules by ID. */
 type Wanted = Map<string, Schedule>;
 
@@ -44,6 +38,12 @@ export const scheduleReconciliation = duty<{ schedules: Pick<Schedules, 'reconci
       if (added + removed > 0) log.info({ added, removed }, 'reconciled schedules');
     },
 });
+
+export interface SchedulesDeps extends Pick<Store, 'keys' | 'redis' | 'environments'> {
+  storedFunctions: Store['functions'];
+  queues: PartitionQueues;
+  clock: Clock;
+}
 
 export class Schedules extends Composed<SchedulesDeps> {
   /** The wanted schedules of each environment, and the version of its functions. */

@@ -1,7 +1,7 @@
 /** Evaluates triggers for a what-if: in turns, so that other work continues, and within a time. */
 import { setImmediate } from 'node:timers/promises';
 import type { AppFunction } from '../../model/apps/app.ts';
-import { triggerEventOf } from '../../model/events/expression-event.ts';
+import { triggerEventOf } from '../../model/events/event.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
 import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
 import type { FoundEvent } from '../../store/events/events.ts';

@@ -2,10 +2,10 @@
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
-import type { TriggerReport, TriggersOfFunction } from '../../model/what-if/what-if.ts';
+import { nextTick } from '../../model/schedules/ticks.ts';
+import type { SchedulesOfFunction, TriggerReport, TriggersOfFunction } from '../../model/what-if/what-if.ts';
 import { type Bucket, intervalsOf } from '../../store/events/event-counts.ts';
 import { type FlowDeps, simulateFlows } from './flow.ts';
-import { compareSchedules } from './schedules.ts';
 import { startedBy, Turn, tableOf } from './started-by.ts';
 
 /** Maximum numbers of names: examined, and listened to by any of the functions, the newest first. */
@@ -122,4 +122,47 @@ function rowsOf({ present, candidate, refused }: TriggersGiven): Map<string, Tri
       return [id, { id, ...(change && { change }), received: 0, sampled: 0, present: 0, candidate: 0 }];
     }),
   );
+}
+
+/** More than a week has minutes. */
+const TICKS_MAX = 11_000;
+const SHOWN = 5;
+
+/** Compares the ticks of both in the same period. undefined: they are the same. Pauses are left out. */
+export async function compareSchedules(
+  present: AppFunction | undefined,
+  candidate: AppFunction | undefined,
+  { since, nowMs }: { since: number; nowMs: number },
+  turn: Turn,
+): Promise<SchedulesOfFunction | undefined> {
+  const [before, after] = [cronsOf(present), cronsOf(candidate)];
+  if (before.length === after.length && before.every((cron) => after.includes(cron))) return undefined;
+  const ticks = async (crons: readonly string[]) => {
+    const found = new Set<number>();
+    for (const cron of crons) {
+      let at = nextTick(cron, since);
+      while (at !== undefined && at <= nowMs && found.size < TICKS_MAX && !turn.isOver) {
+        found.add(at);
+        at = nextTick(cron, at);
+        await turn.yieldIfLong();
+      }
+    }
+    return found;
+  };
+  const [now, then] = [await ticks(before), await ticks(after)];
+  const shown = (some: Set<number>, others: Set<number>) => {
+    const own = [...some].filter((at) => !others.has(at)).sort((a, b) => b - a);
+    return { count: own.length, latest: own.slice(0, SHOWN) };
+  };
+  return {
+    present: now.size,
+    candidate: then.size,
+    more: shown(then, now),
+    fewer: shown(now, then),
+    isCut: now.size >= TICKS_MAX || then.size >= TICKS_MAX || turn.isOver,
+  };
+}
+
+function cronsOf(fn: AppFunction | undefined): string[] {
+  return [...new Set(fn?.triggers.flatMap(({ cron }) => cron ?? []))];
 }

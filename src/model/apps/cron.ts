@@ -1,7 +1,7 @@
 /** Validates schedules: five crontab fields, six with seconds first, a name such as `@daily`, or `@every 1h`; a time zone may come first
  *  (`TZ=<time zone>`). The clients run the same check (clients/conformance/definitions.json). */
 import { nextTick } from '../schedules/ticks.ts';
-import { durationMs } from '../values/duration.ts';
+import { durationMs } from '../values/time.ts';
 
 const NAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 const INTERVAL = /^@every (\S+)$/;

@@ -8,11 +8,10 @@ import { compile, compileProblem, compileWait } from '../expressions/expression.
 import { checkFlow } from '../flow-control/flow-check.ts';
 import { ON_EXHAUSTED } from '../runs/pause.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
-import { durationMs } from '../values/duration.ts';
 import { expected } from '../values/expected.ts';
 import { firstProblem } from '../values/issue-text.ts';
 import { isJsonObject } from '../values/json.ts';
-import { DAY_MS } from '../values/time.ts';
+import { DAY_MS, durationMs } from '../values/time.ts';
 import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
 import { cronProblem } from './cron.ts';
 import { DESTINATION_PREFIX, isDestinationId } from './destination.ts';

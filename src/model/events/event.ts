@@ -201,3 +201,13 @@ export function receivedEventOf(record: EventRecord): Event & { ts: number } {
   const payload = payloadOf(record);
   return payload.user === undefined ? { ...payload, user: {} } : payload;
 }
+
+/** An event as expressions see it (docs/functions.md#expressions): `event` and `async` in the expressions of waits; `id` is the sender's, else the internal ID. */
+export function expressionEventOf(record: EventRecord): Record<string, unknown> {
+  return { user: {}, v: null, ...payloadOf(record) };
+}
+
+/** `event` in the expressions of triggers, with additional fields that the service knows. */
+export function triggerEventOf(record: EventRecord, source: Source): Record<string, unknown> {
+  return { ...record, source, ...expressionEventOf(record) };
+}

@@ -1,7 +1,7 @@
 /** Functions that the protocol adds to CEL (docs/functions.md#expressions). */
 import type { Environment } from '@marcbachmann/cel-js';
-import { durationMs } from '../values/duration.ts';
 import { isShallow } from '../values/json.ts';
+import { durationMs } from '../values/time.ts';
 import { NOT_EVALUABLE } from './fuel.ts';
 
 /** The time of an evaluation. Not the clock's, because evaluating an event again must give the same result. */

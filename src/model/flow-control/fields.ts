@@ -1,7 +1,6 @@
 /** Field types of flow control. Each error names the allowed values. */
 import { z } from 'zod';
-import { durationMs } from '../values/duration.ts';
-import { DAY_MS, HOUR_MS } from '../values/time.ts';
+import { DAY_MS, durationMs, HOUR_MS } from '../values/time.ts';
 
 export interface Range {
   from: number;

@@ -1,8 +1,7 @@
 /** Shapes and ranges of the flow control of a function (docs/protocol.md#flow-control). */
 import { z } from 'zod';
 import type { FunctionLimits } from '../../config.ts';
-import { MAX_WAIT_MS } from '../values/duration.ts';
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../values/time.ts';
+import { DAY_MS, HOUR_MS, MAX_WAIT_MS, SECOND_MS } from '../values/time.ts';
 import { concurrencySchema } from './concurrency-schema.ts';
 import { expression, integer, oneOf, period } from './fields.ts';
 

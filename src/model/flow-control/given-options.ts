@@ -1,6 +1,7 @@
 /** Flow control in a function's configuration, as SDKs spell it. */
-import { durationMs } from '../values/duration.ts';
+
 import { isJsonObject } from '../values/json.ts';
+import { durationMs } from '../values/time.ts';
 
 export const FLOW_FIELDS = [
   'concurrency',

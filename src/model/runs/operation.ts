@@ -1,9 +1,9 @@
 /** Step operations: an app's response while its function is not finished (docs/protocol.md#operations). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { MAX_TIME_LENGTH } from '../values/duration.ts';
 import { expected } from '../values/expected.ts';
 import { isJsonObject } from '../values/json.ts';
+import { MAX_TIME_LENGTH } from '../values/time.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';
 import { type RunError, toRunError, withoutSource } from './run-error.ts';
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AppFunction, Trigger } from '../apps/app.ts';
-import { durationMs } from '../values/duration.ts';
+import { durationMs } from '../values/time.ts';
 import { lastTick, nextTick } from './ticks.ts';
 
 export interface Schedule {

@@ -4,8 +4,7 @@
  *  - `@every 1h` ticks at multiples of the interval since 1970. */
 import { CronExpressionParser } from 'cron-parser';
 import { LRUCache } from 'lru-cache';
-import { durationMs } from '../values/duration.ts';
-import { HOUR_MS } from '../values/time.ts';
+import { durationMs, HOUR_MS } from '../values/time.ts';
 import { wallClockOffsetMs } from './wall-clock.ts';
 
 const TIME_ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;

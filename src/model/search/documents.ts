@@ -3,7 +3,7 @@ import type { EventRecord } from '../events/event.ts';
 import { errorText } from '../runs/error-text.ts';
 import type { Run } from '../runs/run.ts';
 import type { ReadVariable } from './evaluate.ts';
-import { APP_VERSION, EVENT_PREFIX, FINGERPRINT } from './variables.ts';
+import { APP_VERSION, EVENT_PREFIX, FINGERPRINT } from './syntax.ts';
 
 export type SearchedEvent = EventRecord & { source: string };
 

@@ -4,15 +4,18 @@ import { closest, distance } from 'fastest-levenshtein';
 import { SearchError } from './search-error.ts';
 import {
   type Comparison,
+  EVENT_PREFIX,
   type Literal,
   ORDERS,
   type Order,
   type Path,
+  type SearchKind,
   type SearchNode,
   TEXT_TESTS,
   type TextTest,
+  VARIABLES,
+  type VariableType,
 } from './syntax.ts';
-import { EVENT_PREFIX, type SearchKind, VARIABLES, type VariableType } from './variables.ts';
 
 export const LENGTH_MAX = 4_096;
 /** Enforced by cel-js. */

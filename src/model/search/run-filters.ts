@@ -1,7 +1,6 @@
 /** Translates run filters that no index serves into a search condition. */
 import { allOf, beginsWith, isOneOf, isWildcard, mentions } from './filters.ts';
-import type { SearchNode } from './syntax.ts';
-import { APP_VERSION, FINGERPRINT } from './variables.ts';
+import { APP_VERSION, FINGERPRINT, type SearchNode } from './syntax.ts';
 
 export interface RunConditions {
   /** A prefix followed by `*`. Exact IDs have an index. */

@@ -1,7 +1,6 @@
 /** Checks the age of requests. */
 
-import { shownSpan } from '../../model/values/duration.ts';
-import { iso } from '../../model/values/time.ts';
+import { iso, shownSpan } from '../../model/values/time.ts';
 import type { Preset } from '../preset.ts';
 import type { ProviderRequest } from '../provider-request.ts';
 import { nameOf, valuesOf } from './fields.ts';

@@ -1,6 +1,6 @@
 /** Why expressions of a function were not evaluated: the last reason, and the number of skipped events. Kept for a day. */
 import { DAY_MS } from '../../model/values/time.ts';
-import { type Redis, replies } from '../redis/connection/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = DAY_MS;
@@ -27,7 +27,7 @@ export interface SkippedEvents extends ExpressionProblem {
 
 export type KnownProblem = ExpressionProblem & { events: number };
 
-export class ExpressionProblems extends Repository<Redis> {
+export class ExpressionProblems extends Repository {
   async add(env: string, all: readonly SkippedEvents[]): Promise<void> {
     const { expressionProblems, expressionSkips } = this.keys;
     const pipeline = this.redis.pipeline();

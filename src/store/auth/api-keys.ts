@@ -1,7 +1,6 @@
 /** API keys by the digest of their secret, cached in memory. The secret itself is not stored. */
 import type { ApiKey } from '../../model/auth/api-key.ts';
-import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
-import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import { type CacheInvalidation, ReplicatedCache } from '../redis/caching/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import { Repository } from '../redis/repository.ts';

@@ -1,8 +1,7 @@
 /** Event keys: stored by ID, and cached in memory by the hash of their secret, so that requests are authenticated without Redis. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { type EventKey, isStored, keyOfSetting } from '../../model/auth/event-key.ts';
-import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
-import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import { type CacheInvalidation, ReplicatedCache } from '../redis/caching/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import { Repository } from '../redis/repository.ts';

@@ -7,8 +7,7 @@ import {
   type BulkOperationStatus,
   isOpen,
 } from '../../model/bulk/bulk-operation.ts';
-import { inPipelines, type Redis } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, type Redis, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf } from '../runs/active-runs.ts';
 import type { BulkKind } from './bulk-kind.ts';

@@ -1,7 +1,6 @@
 /** Session tokens: `/v0/connect/start` authenticates the app, and the token that it returns lets the app open one WebSocket. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Dialect } from '../../model/apps/app.ts';
-import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 60_000;
@@ -15,7 +14,7 @@ export interface ConnectSession {
   keyFingerprint?: string | undefined;
 }
 
-export class ConnectSessions extends Repository<Redis> {
+export class ConnectSessions extends Repository {
   /** @returns the token */
   async create(session: ConnectSession): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');

@@ -13,7 +13,7 @@ const SCAN_COUNT = 1_000;
 /** Pause between two scans. */
 const PAUSE_MS = 5;
 
-export class EnvironmentData extends Repository<Redis> {
+export class EnvironmentData extends Repository {
   /** Whether the environment is in use: when its newest stored event was received (Unix milliseconds; 0: none), and its number of active
    *  runs. */
   async usage(env: string): Promise<{ receivedAt: number; activeRuns: number }> {

@@ -1,9 +1,8 @@
 /** Environments. Production always exists; the API creates others, and apps create branches when they register. */
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { type Environment, PRODUCTION } from '../../model/environment.ts';
-import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
+import { type CacheInvalidation, ReplicatedCache } from '../redis/caching/cache-invalidation.ts';
 import { CoalescedRead } from '../redis/caching/coalesced-read.ts';
-import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';

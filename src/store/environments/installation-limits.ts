@@ -1,6 +1,5 @@
 /** Limits of the whole installation that can be changed at run time. */
-import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
-import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import { type CacheInvalidation, ReplicatedCache } from '../redis/caching/cache-invalidation.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import { Repository } from '../redis/repository.ts';

@@ -3,7 +3,7 @@
  *  that, it may be the same event, sent again because the first request got no response. */
 
 import { DAY_MS } from '../../model/values/time.ts';
-import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** How long an ID is remembered, from the first event with the ID. */
@@ -26,7 +26,7 @@ const ID_LENGTH = 26;
 /** Follows the internal ID in the claim of an enqueued event. */
 export const ENQUEUED = '+';
 
-export class Deduplication extends Repository<Redis> {
+export class Deduplication extends Repository {
   get connected(): boolean {
     return this.redis.status === 'ready';
   }

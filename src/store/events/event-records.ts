@@ -2,8 +2,7 @@
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
 import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
-import { inPipelines } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { bucketOf, fieldOf, isOverflow, locationOf, SLACK_MS } from './event-location.ts';
 import type { EventSources } from './event-sources.ts';

@@ -4,8 +4,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { sum } from '../../model/values/sum.ts';
 import { floorTo, MINUTE_MS } from '../../model/values/time.ts';
-import { inPipelines } from '../redis/connection/connection.ts';
-import type { ScriptedPipeline, ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, type ScriptedPipeline, type ScriptedRedis } from '../redis/connection/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 

@@ -11,8 +11,7 @@ import {
   type Source,
 } from '../../model/events/event.ts';
 import { parseStored } from '../../model/values/json.ts';
-import { inPipelines, replies } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { newestFirst, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { BucketWrite, EventRecords, FoundRecord } from './event-records.ts';

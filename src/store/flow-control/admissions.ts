@@ -3,8 +3,7 @@
  *  another worker takes over the job of a dead worker. The scripts derive their keys: `backlog`, `backlogInfo`, `functionBacklogs`, `limit`,
  *  `limitBacklogs`, `throttle`. */
 import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.ts';
-import { inPipelines } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, type ScriptedRedis } from '../redis/connection/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { type BacklogInfo, readBacklogInfo, writeBacklogInfo } from './backlog-info.ts';

@@ -2,8 +2,7 @@
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
-import { inPipelines } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, type ScriptedRedis } from '../redis/connection/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { fieldOf } from './decisions.ts';
 

@@ -6,8 +6,7 @@ import { hexOf, timeOf } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
-import { replies } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Maximum number of events and decisions per script, which blocks Redis for a millisecond or two. */

@@ -4,10 +4,10 @@
 
 import type { AppFunction } from '../../model/apps/app.ts';
 import { heldLimitId } from '../../model/flow-control/limits.ts';
-import { inPipelines, type Redis } from '../redis/connection/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-export class HeldFunctions extends Repository<Redis> {
+export class HeldFunctions extends Repository {
   /** Updates the marks to match the function's record.
    *  @param fn undefined if the function no longer exists */
   async follow(env: string, id: string, fn: AppFunction | undefined): Promise<void> {

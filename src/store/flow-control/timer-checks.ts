@@ -1,7 +1,6 @@
 /** Timer checks: each is a job that handles what is due for a function in a partition (lua/lib/timer-check.lua). A
  *  script reports whether a check must be scheduled; the check counts as scheduled once its job is enqueued. */
-import { inPipelines } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, type ScriptedRedis } from '../redis/connection/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 
 export interface TimerCheck {

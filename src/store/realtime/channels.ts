@@ -1,6 +1,5 @@
 /** Realtime messages between web processes over Redis pub/sub: one Redis channel for each channel of an environment with subscribers. */
 import { createHash } from 'node:crypto';
-import type { Redis } from '../redis/connection/connection.ts';
 import { publish, type Subscriber } from '../redis/connection/pub-sub.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
@@ -10,7 +9,7 @@ const SEPARATOR = '\n';
 
 export type RealtimeListener = (topic: string, text: string) => void;
 
-export class RealtimePublisher extends Repository<Redis> {
+export class RealtimePublisher extends Repository {
   /** Resolves when Redis has forwarded the message. */
   async publish(env: string, channel: string, topic: string, text: string): Promise<void> {
     await publish(this.redis, this.keys.realtimeChannel(env, digestOf(channel)), topic + SEPARATOR + text);

@@ -1,7 +1,6 @@
 /** Merges sorted sets of IDs by time into one list, newest first, by time and then by ID. A page ends with a cursor, so entries that come
  *  meanwhile do not shift later pages. */
-import { inPipelines, type Redis } from './connection/connection.ts';
-import type { ScriptedRedis } from './connection/scripts.ts';
+import { inPipelines, type Redis, type ScriptedRedis } from './connection/connection.ts';
 
 /** Position of an entry in a list. */
 export interface Position {

@@ -1,6 +1,5 @@
 /** Base of classes that store one kind of data in Redis: a connection, the keys of the installation, and further dependencies. */
-import type { Redis } from './connection/connection.ts';
-import type { ScriptedRedis } from './connection/scripts.ts';
+import type { Redis, ScriptedRedis } from './connection/connection.ts';
 import type { Keyspace } from './keyspace/keyspace.ts';
 
 export abstract class Repository<Connection extends Redis = ScriptedRedis, Deps = void> {

@@ -1,6 +1,5 @@
 /** Progress of the archive, as reported by the workers that ship to it. */
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Redis } from '../redis/connection/connection.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -15,7 +14,7 @@ export interface ArchiveReport {
   failedAt?: number | undefined;
 }
 
-export class ArchiveStatus extends Repository<Redis> {
+export class ArchiveStatus extends Repository {
   async report({ oldest, shippedAt, failedAt }: ArchiveReport): Promise<void> {
     const fields = [...oldest].flatMap(([partition, at]) => [String(partition), at === undefined ? '' : String(at)]);
     if (shippedAt !== undefined) fields.push('shipped', String(shippedAt));

@@ -4,8 +4,7 @@
 import type { Durations } from '../../model/capacity/percentiles.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
-import { type Redis, replies } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { type Redis, replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import {
   type BufferedFunction,

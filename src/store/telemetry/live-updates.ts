@@ -6,7 +6,6 @@ import type { RunStatus } from '../../model/runs/run.ts';
 import type { RunState } from '../../model/runs/run-state.ts';
 import type { IssueKind, IssueState } from '../../model/webhooks/issue.ts';
 import type { LogOutcome } from '../../model/webhooks/request-log.ts';
-import type { Redis } from '../redis/connection/connection.ts';
 import { publish, type Subscriber } from '../redis/connection/pub-sub.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
@@ -138,7 +137,7 @@ function channelOf(keys: Keyspace, env: string | undefined): string {
 }
 
 /** Publishes the updates of one process. */
-export class LiveUpdatePublisher extends Repository<Redis> {
+export class LiveUpdatePublisher extends Repository {
   readonly #byChannel = new Map<string, LiveUpdateBuffer>();
 
   /** @param env undefined: for the installation */

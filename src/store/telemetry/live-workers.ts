@@ -1,7 +1,7 @@
 /** The workers that share the partitions. Each renews its entry every second; a worker whose entry has not changed for a few seconds of
  *  the reader's own clock is considered gone, so clocks need not agree. */
 import { machineTime } from '../../model/values/clock.ts';
-import { type Redis, replies } from '../redis/connection/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** A worker silent for this long is gone. If it was only busy, two workers share its partitions for a moment, which does no harm. */
@@ -15,7 +15,7 @@ interface Sighting {
   at: number;
 }
 
-export class LiveWorkers extends Repository<Redis> {
+export class LiveWorkers extends Repository {
   readonly #seen = new Map<string, Sighting>();
 
   /** Renews the entry of a worker. @returns the IDs of all live workers */

@@ -61,7 +61,7 @@ export interface HourlyRuns extends RunCounts {
 /** The field of a function's last start, beside those of its counters. */
 const LAST = 'last';
 
-export class Metrics extends Repository<Redis> {
+export class Metrics extends Repository {
   /** Adds the counts atomically. */
   async add(buffer: CounterBuffer, nowMs: number): Promise<void> {
     const writing = this.redis.multi();

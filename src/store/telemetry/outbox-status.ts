@@ -1,6 +1,5 @@
 /** State of the outbox in an app's Postgres, as the worker that counts it reports it. */
 import { HOUR_MS } from '../../model/values/time.ts';
-import type { Redis } from '../redis/connection/connection.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -18,7 +17,7 @@ export interface OutboxReport {
   problem: string | undefined;
 }
 
-export class OutboxStatus extends Repository<Redis> {
+export class OutboxStatus extends Repository {
   async report(
     counts: { waiting: number; refused: number; uncertain: number; oldestSeconds: number; bytes: number },
     nowMs: number,

@@ -1,6 +1,6 @@
 /** Running processes. Each sends a heartbeat every two seconds; a process without one for ten seconds is gone. */
 import type { ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
-import { type Redis, replies } from '../redis/connection/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const HEARTBEAT_MS = 2_000;
@@ -26,7 +26,7 @@ export interface ProcessStatus {
   runConcurrency?: number;
 }
 
-export class Processes extends Repository<Redis> {
+export class Processes extends Repository {
   async beat(status: ProcessStatus): Promise<void> {
     const { processes, process } = this.keys;
     const writing = this.redis.multi();

@@ -8,7 +8,7 @@ import { type BufferedFunction, OTHER_STEPS } from './function-buffer.ts';
 
 const KEPT_MS = WEEK_MS;
 
-export class RecentDurations extends Repository<Redis> {
+export class RecentDurations extends Repository {
   /** Adds commands to the transaction that adds the counts. */
   add(
     writing: ReturnType<Redis['multi']>,

@@ -1,8 +1,7 @@
 /** Webhook requests that destinations forward. They are written before their events are accepted, because the log of
  *  a webhook is written later, and drops requests. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { replies } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export interface StoredOriginal {

@@ -2,8 +2,7 @@
  *  verifies that all of it is archived, and drops requests that are no longer hot. */
 import { encodeTime } from 'ulid';
 import type { LogStats, LogSummary } from '../../model/webhooks/request-log.ts';
-import { inPipelines, replies } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { TTL_MS } from './webhook-log.ts';
 

@@ -1,6 +1,6 @@
 /** Webhooks by the hash of their keys, cached in memory, so that a request is authenticated without Redis. */
 import { digestOf } from '../../model/auth/secret.ts';
-import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import { ReplicatedCache } from '../redis/caching/cache-invalidation.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import { hasKey, keysOf } from './webhook.ts';
 import type { WebhookInUse } from './webhook-in-use.ts';

@@ -10,8 +10,7 @@ import type {
   LogQuery,
   LogSummary,
 } from '../../model/webhooks/request-log.ts';
-import { inPipelines, replies } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 

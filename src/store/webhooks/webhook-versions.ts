@@ -1,7 +1,6 @@
 /** The last versions of each webhook: author, time and content. Webhooks write them (webhooks.ts); a webhook saved before versions
  *  existed has none until its next save. */
 import type { Principal } from '../../model/auth/access.ts';
-import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { snapshotOf, type VersionedField, versionOf, type Webhook, type WebhookSnapshot } from './webhook.ts';
 
@@ -31,7 +30,7 @@ export interface WebhookVersion extends VersionOrigin {
   changed: VersionedField[];
 }
 
-export class WebhookVersions extends Repository<Redis> {
+export class WebhookVersions extends Repository {
   /** Newest first.
    *  @param before number of the last version of the previous page
    *  @returns also the number after which the next page begins; undefined on the last page */

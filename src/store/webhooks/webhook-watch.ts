@@ -1,14 +1,14 @@
 /** Remembers since when the service has accepted webhook requests without interruption: a silence that includes an interruption is not
  *  detected. */
 import { DAY_MS } from '../../model/values/time.ts';
-import { type Redis, replies } from '../redis/connection/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** A shorter break is no interruption: a deploy takes less. */
 const BREAK_MS = 5 * 60_000;
 const TTL_MS = 30 * DAY_MS;
 
-export class WebhookWatch extends Repository<Redis> {
+export class WebhookWatch extends Repository {
   /** Call every minute while web processes are running.
    *  @returns since when they have been running, Unix milliseconds */
   async noteRunning(nowMs: number): Promise<number> {

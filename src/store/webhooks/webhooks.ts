@@ -3,8 +3,7 @@
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
-import { inPipelines, replies } from '../redis/connection/connection.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import { inPipelines, replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } from './webhook.ts';
 import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { optionalExport } from '../../../src/tracing/optional-package.ts';
-import { propagatorOf } from '../../../src/tracing/propagators.ts';
+import { propagatorOf } from '../../../src/tracing/sdk.ts';
 
 const messageOf = (rejected: Promise<unknown>) => rejected.then(String, (error: Error) => error.message);
 

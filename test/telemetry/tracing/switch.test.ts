@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { freePort } from '../../../scripts/lib/ports.ts';
 import { readConfig } from '../../../src/config.ts';
-import { rateLimitedWarnings } from '../../../src/tracing/sdk-warnings.ts';
+import { rateLimitedWarnings } from '../../../src/tracing/sdk.ts';
 import { type AppHost, startAppHost } from '../../support/app-host.ts';
 import { startCollector } from '../../support/collector.ts';
 import { startService } from '../../support/service.ts';

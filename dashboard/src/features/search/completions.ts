@@ -1,6 +1,6 @@
 /** Completions at the cursor of a search (docs/search.md). Pure. */
 import { RUN_STATUSES } from '../../../../src/model/runs/run-status.ts';
-import type { SearchKind } from '../../../../src/model/search/variables.ts';
+import type { SearchKind } from '../../../../src/model/search/syntax.ts';
 import type { ExpressionCompletion } from '../../ui/expression-props.ts';
 
 /** Names and fields of the environment. */

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useState } from 'react';
-import type { SearchKind } from '../../../../src/model/search/variables.ts';
+import type { SearchKind } from '../../../../src/model/search/syntax.ts';
 import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { ExpressionField } from '../../ui/expression-field.tsx';

@@ -1,4 +1,4 @@
-import type { SearchKind } from '../../../../src/model/search/variables.ts';
+import type { SearchKind } from '../../../../src/model/search/syntax.ts';
 import { Popover } from '../../ui/popover.tsx';
 
 const EVENT_EXAMPLES = [

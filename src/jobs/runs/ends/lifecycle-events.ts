@@ -2,8 +2,7 @@
  *  function or a wait of the environment might match them (docs/decisions/0020-lifecycle-events.md). Their IDs are
  *  derived from the run, so sending an event again changes nothing. */
 
-import { type Event, type EventRecord, receivedEventOf } from '../../../model/events/event.ts';
-import { triggerEventOf } from '../../../model/events/expression-event.ts';
+import { type Event, type EventRecord, receivedEventOf, triggerEventOf } from '../../../model/events/event.ts';
 import {
   correlationId,
   FUNCTION_CANCELLED,

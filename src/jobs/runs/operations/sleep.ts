@@ -2,7 +2,7 @@
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
-import { momentMs } from '../../../model/values/duration.ts';
+import { momentMs } from '../../../model/values/time.ts';
 import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { isTooFar, tooFar } from './timeout.ts';

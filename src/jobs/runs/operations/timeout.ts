@@ -2,8 +2,7 @@
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
-import { MAX_WAIT_MS, momentMs } from '../../../model/values/duration.ts';
-import { DAY_MS } from '../../../model/values/time.ts';
+import { DAY_MS, MAX_WAIT_MS, momentMs } from '../../../model/values/time.ts';
 
 /** Time at which the step times out, from its `timeout`; a failure if that is invalid. */
 export function untilOf(op: Op, nowMs: number): { until?: number } | Failure {

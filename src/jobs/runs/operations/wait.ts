@@ -1,7 +1,7 @@
 /** `WaitForEvent`: the step ends with a matching event, or at its timeout. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
-import { expressionEventOf } from '../../../model/events/expression-event.ts';
+import { expressionEventOf } from '../../../model/events/event.ts';
 import { compileProblem, compileWait } from '../../../model/expressions/expression.ts';
 import { shownExpression } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';

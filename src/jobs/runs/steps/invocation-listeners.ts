@@ -1,7 +1,6 @@
 /** Functions and waits that listen to invocations of others, through the event `inngest/function.invoked`. */
 
-import { type Envelope, type EventRecord, recordOf } from '../../../model/events/event.ts';
-import { triggerEventOf } from '../../../model/events/expression-event.ts';
+import { type Envelope, type EventRecord, recordOf, triggerEventOf } from '../../../model/events/event.ts';
 import { FUNCTION_INVOKED } from '../../../model/events/lifecycle.ts';
 import { runIdOf } from '../../../model/runs/run.ts';
 import { Composed } from '../../../model/values/composed.ts';

@@ -1,6 +1,6 @@
 /** Restores waits that a failover has lost and that are in another partition than their run, from the run's pending steps and its function's
  *  cancel triggers. Events received since the waits began are looked up. A wait whose expression the run stores only in part is not restored. */
-import { expressionEventOf } from '../../../model/events/expression-event.ts';
+import { expressionEventOf } from '../../../model/events/event.ts';
 import { awaitedBy, isWhole, type Pending } from '../../../model/runs/memo.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import type { NewWait } from '../../../store/runs/waits.ts';

@@ -2,8 +2,7 @@
  *  searched; an event enters the index before waits are searched. So one of the two always finds the other, however close in time they are. */
 
 import type { History } from '../../../history/history.ts';
-import { receivedEventOf, recordOf } from '../../../model/events/event.ts';
-import { expressionEventOf } from '../../../model/events/expression-event.ts';
+import { expressionEventOf, receivedEventOf, recordOf } from '../../../model/events/event.ts';
 import { canMatch, expressionOf, type Wait } from '../../../model/runs/wait.ts';
 import { chunksOf } from '../../../model/values/chunks.ts';
 import type { Clock } from '../../../model/values/clock.ts';

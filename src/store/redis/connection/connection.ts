@@ -8,6 +8,7 @@ import { withHint } from './connection-hints.ts';
 import { clusterOf, nodesByHashSlot, onEachServer, open, openNode, type Redis } from './servers.ts';
 import { coalesceWrites } from './write-coalescing.ts';
 
+export type { ScriptedPipeline, ScriptedRedis } from './scripts.ts';
 export type { Redis };
 
 const RECONNECT_MAX_MS = 1_000;

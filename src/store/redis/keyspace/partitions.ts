@@ -4,8 +4,7 @@
 import { ConfigError } from '../../../config.ts';
 import { type LayoutVersion, PartitionLayout } from '../../../model/partitions/layout.ts';
 import { PartitionedIds } from '../../../model/partitions/partitioned-ids.ts';
-import { type Redis, unavailable } from '../connection/connection.ts';
-import type { ScriptedRedis } from '../connection/scripts.ts';
+import { type Redis, type ScriptedRedis, unavailable } from '../connection/connection.ts';
 import type { Locks } from '../locks.ts';
 import { MOVE_FIELD, readMarker, refusalOf } from './move-marker.ts';
 import { SCHEMA_FIELD, type SchemaVersion } from './schema-version.ts';
