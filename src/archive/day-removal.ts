@@ -43,14 +43,9 @@ export interface ArchivedDay {
   kind: ArchivedKind;
   retention: number;
   day: number;
-  tables: DayTableState[];
+  tables: { table: PartitionedTable; state: 'attached' | 'detaching' | 'detached' | 'renamed' }[];
   /** Numbers of the environments that have rows. */
   envIds: number[];
-}
-
-interface DayTableState {
-  table: PartitionedTable;
-  state: 'attached' | 'detaching' | 'detached' | 'renamed';
 }
 
 /** Whether an environment's rows in tables of this retention are kept. */

@@ -66,11 +66,6 @@ export interface DestinationData {
   originalOf(webhookId: string, requestId: string): Promise<OriginalRequest | undefined>;
 }
 
-interface CallEnvironment {
-  signingKey: string | undefined;
-  kind: EnvironmentKind;
-}
-
 export class FunctionClient {
   readonly #options: FunctionClientOptions;
   readonly #agents: HttpAgent;
@@ -145,7 +140,7 @@ export class FunctionClient {
     fn: AppFunction,
     body: string,
     context: CallContext,
-    { signingKey, kind }: CallEnvironment,
+    { signingKey, kind }: { signingKey: string | undefined; kind: EnvironmentKind },
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
     const { dev, timeoutMs, responseMaxBytes: maxBytes } = this.#options;

@@ -10,16 +10,15 @@ export class RedirectRefused extends Error {
   override name = 'RedirectRefused';
 }
 
-interface Answered {
-  status: number;
-  headers: IncomingHttpHeaders;
-}
-
 /** The URL to which the same request is sent again. Query parameters missing from the target are kept: they select function and step.
  *  @param followed number of earlier redirects
  *  @returns undefined if the response is not a redirect to follow
  *  @throws RedirectRefused */
-export function redirectTarget(from: string, { status, headers }: Answered, followed: number): string | undefined {
+export function redirectTarget(
+  from: string,
+  { status, headers }: { status: number; headers: IncomingHttpHeaders },
+  followed: number,
+): string | undefined {
   const { location } = headers;
   if ((status !== 307 && status !== 308) || !location) return undefined;
   if (followed >= MAX_REDIRECTS) throw new RedirectRefused(`more than ${MAX_REDIRECTS} redirects in a row`);

@@ -32,11 +32,6 @@ export interface ActivateOptions {
   abortWhen?: AbortBound | undefined;
 }
 
-export interface AppSettings {
-  versioning?: Versioning | undefined;
-  activation?: ActivationMode | undefined;
-}
-
 interface Start {
   before: App;
   choices: VersionChoices;
@@ -134,7 +129,11 @@ export class Activation extends Composed<{
 
   /** Changes settings of an app that its SDK does not know. A field that is not given stays as it is; undefined: its default.
    *  @throws ServiceError not_found */
-  async set(env: string, name: string, given: AppSettings): Promise<void> {
+  async set(
+    env: string,
+    name: string,
+    given: { versioning?: Versioning | undefined; activation?: ActivationMode | undefined },
+  ): Promise<void> {
     const { appVersions, appChanges } = this.deps;
     await appChanges.ofKnown(env, name, async (app) => {
       const before = await appVersions.choices(env, name);

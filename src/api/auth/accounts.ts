@@ -13,12 +13,6 @@ import type { Store } from '../../store/store.ts';
 /** Maximum number of concurrent password checks in this process; each takes 200 ms and 32 MiB. */
 const MAX_PASSWORD_CHECKS = 64;
 
-/** A user, and the one-time token to set a password. */
-export interface Invited {
-  user: User;
-  token: string;
-}
-
 export class SignInThrottled extends ServiceError {
   readonly limit: ThrottleLimit;
 
@@ -107,7 +101,7 @@ export class Accounts extends Composed<AccountsDeps> {
 
   /** Creates a user without a password, and the token to set one.
    *  @throws ServiceError email_taken */
-  async invite(email: string, roles: Pick<User, 'role' | 'environmentRoles'>): Promise<Invited> {
+  async invite(email: string, roles: Pick<User, 'role' | 'environmentRoles'>): Promise<{ user: User; token: string }> {
     const user = newUser(email, roles);
     if (!(await this.deps.users.create(user))) throw new ServiceError('email_taken', { detail: email });
     return { user, token: await this.passwordToken(user) };

@@ -28,13 +28,11 @@ const COLLECTIONS: ReadonlySet<string> = new Set([
 /** Longer than any name. */
 const NAME_MAX = 1_024;
 
-interface RequestWithParams {
-  params: Readonly<Record<string, string | undefined>>;
-}
-
 /** @param path a template: `/v1/runs/:id`
  *  @returns middleware that checks its parameters and throws ServiceError not_found; undefined: the path has no parameters */
-export function paramsCheck<T>(path: string): ((ctx: RequestWithParams, next: () => T) => T) | undefined {
+export function paramsCheck<T>(
+  path: string,
+): ((ctx: { params: Readonly<Record<string, string | undefined>> }, next: () => T) => T) | undefined {
   const segments = path.split('/');
   const named = segments.flatMap((segment, i) =>
     segment.startsWith(':') ? [{ name: segment.slice(1), isId: COLLECTIONS.has(segments[i - 1] ?? '') }] : [],

@@ -6,14 +6,16 @@ import { ACTIVATIONS, VERSIONINGS, type VersionChoices } from '../../model/apps/
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
+import { iso } from '../../model/values/time.ts';
 import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import { existingApp } from '../apps/existing.ts';
-import { apiObject, textOrNull, time } from '../http/validation.ts';
+import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery, sortedReply } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentSyncOrigin, syncOriginSchema } from '../views/deploy.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
+import { present } from '../views/present.ts';
 import {
   NOT_REGISTERED,
   presentSync,
@@ -254,32 +256,24 @@ function presentApp(
   throttled: readonly ThrottledApp[],
   { allowed, held, choices }: PeopleSaid,
 ) {
-  const { name, url, sdk, framework, deployId, dialect, registeredAt, lastSync, lastFailure, unsupported } = app;
+  const { name, lastSync, lastFailure, unsupported } = app;
   const shown = (error: string, found?: SyncFinder) =>
     found === 'asked' && !covers(access, 'admin') ? NOT_REGISTERED : error;
   const error = lastSync.error === undefined ? null : shown(lastSync.error, lastSync.found);
   const byOf = ({ by }: Pick<SyncFailure, 'by'>) => (by ? presentSyncOrigin(by) : null);
-  return {
-    name,
-    url,
-    sdk: sdk ?? null,
-    framework: framework ?? null,
-    dialect,
-    registered_at: time(registeredAt),
-    last_sync: { at: time(lastSync.at), succeeded: error === null, error, by: byOf(lastSync) },
+  return present(appSchema, app, {
+    last_sync: { at: iso(lastSync.at), succeeded: error === null, error, by: byOf(lastSync) },
     last_failed_sync: lastFailure
-      ? { at: time(lastFailure.at), error: shown(lastFailure.error, lastFailure.found), by: byOf(lastFailure) }
+      ? { at: iso(lastFailure.at), error: shown(lastFailure.error, lastFailure.found), by: byOf(lastFailure) }
       : null,
-    deploy_id: deployId ?? null,
     versioning: choices.get(name)?.versioning ?? null,
     activation: choices.get(name)?.activation ?? null,
     function_count: functions.filter((fn) => fn.app === name).length,
     allowed_origins: allowed.get(name) ?? [],
     held_registrations: held.filter((registration) => registration.app === name).length,
-    declined_url: app.declinedUrl ?? null,
     unsupported_count: unsupported?.count ?? 0,
     slowed: presentThrottling(throttled.filter(({ app }) => app === name)),
-  };
+  });
 }
 
 /** Sums the limits of all workers that throttle the app; the reason is that of the first worker. */
@@ -287,5 +281,5 @@ function presentThrottling(throttled: readonly ThrottledApp[]) {
   const [first] = throttled.toSorted((a, b) => a.since - b.since);
   if (!first) return null;
   const sum = (of: (app: ThrottledApp) => number) => throttled.reduce((all, app) => all + of(app), 0);
-  return { by: first.by, since: time(first.since), limit: sum(({ limit }) => limit), max: sum(({ max }) => max) };
+  return { by: first.by, since: iso(first.since), limit: sum(({ limit }) => limit), max: sum(({ max }) => max) };
 }

@@ -43,11 +43,6 @@ export interface OutboxRelayDeps {
   terms: () => Promise<OutboxTerms>;
 }
 
-interface Sendable {
-  row: ClaimedRow;
-  event: Event;
-}
-
 export class OutboxRelay extends Composed<OutboxRelayDeps> {
   /** Whether a relay in the app may hold leases: it lives, or has died with them. */
   #appMayLease = true;
@@ -135,7 +130,7 @@ class Pass {
     const texts = await this.#deps.rows.texts(portion.map(({ position }) => position));
     const now = Date.now();
     const refused: { position: number; error: string }[] = [];
-    const sendable: Sendable[] = [];
+    const sendable: { row: ClaimedRow; event: Event }[] = [];
     for (const row of portion) {
       const text = texts.get(row.position);
       // Somebody has removed it.

@@ -14,11 +14,6 @@ export interface CallRef {
   request?: boolean;
 }
 
-/** A call of a planned step, or the request of a step. */
-export interface StepCallRef extends CallRef {
-  stepId: string;
-}
-
 export interface CallToSchedule {
   ref: TracedRunRef;
   /** Number of finished steps with which the function continues; undefined for the call of a planned step. */
@@ -33,16 +28,11 @@ export interface CallToSchedule {
 /** @param fn undefined: the app no longer registers it */
 export function callOf(
   run: Run,
-  { finishedSteps = 0, stepId }: WhichCall,
+  { finishedSteps = 0, stepId }: { finishedSteps?: number | undefined; stepId?: string | undefined },
   fn: Pick<AppFunction, 'retries'> | undefined,
 ) {
   const which = stepId === undefined ? { finishedSteps } : { stepId };
   return { ref: toRunRef(run), ...which, retries: fn?.retries ?? DEFAULT_RETRIES };
-}
-
-interface WhichCall {
-  finishedSteps?: number | undefined;
-  stepId?: string | undefined;
 }
 
 export function callRefOf({ ref: { runId }, finishedSteps, stepId }: CallToSchedule): CallRef {
@@ -50,7 +40,10 @@ export function callRefOf({ ref: { runId }, finishedSteps, stepId }: CallToSched
 }
 
 /** The calls of a run's planned steps, and the requests of its steps. */
-export function stepCallsOf(runId: string, pending: ReadonlyMap<string, Pick<Pending, 'op'>>): StepCallRef[] {
+export function stepCallsOf(
+  runId: string,
+  pending: ReadonlyMap<string, Pick<Pending, 'op'>>,
+): (CallRef & { stepId: string })[] {
   return [...pending]
     .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
     .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));

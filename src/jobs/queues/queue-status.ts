@@ -15,12 +15,11 @@ export interface QueueStatus {
   oldestWaitingAt: number | undefined;
 }
 
-export interface NamedQueueStatus extends QueueStatus {
-  name: string;
-}
-
 /** The status of each kind of queue, over all partitions. */
-export async function queueStatuses(queues: PartitionQueues, nowMs: number): Promise<NamedQueueStatus[]> {
+export async function queueStatuses(
+  queues: PartitionQueues,
+  nowMs: number,
+): Promise<(QueueStatus & { name: string })[]> {
   const sets = queues.all();
   const ofKind = async (name: string, some: readonly AnyQueue[]) => {
     const statuses = await Promise.all(some.map((queue) => queueStatus(queue, nowMs)));

@@ -145,16 +145,12 @@ function versioningOf({ config, endpoint }: AppFunction, setting: Versioning | u
   return versioning === 'pinned' || versioning === 'latest' ? versioning : (setting ?? 'latest');
 }
 
-export interface RampedVersion extends Ramp {
-  functions: readonly AppFunction[];
-}
-
 /** The functions of the active version as they are stored while another one ramps up. Functions that the other one
  *  lacks, or that are not pinned there, have no part in it.
  *  @param ramped undefined: no version does */
 export function withRamp(
   functions: readonly AppFunction[],
-  ramped: RampedVersion | undefined,
+  ramped: (Ramp & { functions: readonly AppFunction[] }) | undefined,
   setting: Versioning | undefined,
 ): AppFunction[] {
   const pinnedThere = new Set<string>();

@@ -25,11 +25,6 @@ export interface PinnedRuns {
   oldestAt: number | undefined;
 }
 
-export interface PinnedVersion extends Pin {
-  env: string;
-  count: number;
-}
-
 export class AppVersions extends Repository {
   async choices(env: string, app: string): Promise<VersionChoices> {
     const text = await this.redis.hget(this.keys.versionChoices(env), app);
@@ -158,7 +153,7 @@ export class AppVersions extends Repository {
   }
 
   /** The versions on which active runs end, with the number of these runs, most first. */
-  async withPinnedRuns(envs: readonly string[]): Promise<PinnedVersion[]> {
+  async withPinnedRuns(envs: readonly string[]): Promise<(Pin & { env: string; count: number })[]> {
     const apps = await inPipelines<string[]>(
       this.redis,
       envs.map((env) => ['hkeys', this.keys.apps(env)]),

@@ -78,13 +78,8 @@ export async function mergeNewest(
   return newestFirst([...first, ...rest].flat()).slice(0, limit);
 }
 
-interface SetRange {
-  key: string;
-  timeRange: TimeRange;
-}
-
 /** The next entries of each set, at least `limit` if it has that many; `isFull`: there may be more. */
-async function readEach(redis: Redis, ranges: readonly SetRange[], limit: number) {
+async function readEach(redis: Redis, ranges: readonly { key: string; timeRange: TimeRange }[], limit: number) {
   const commands = ranges.map(({ key, timeRange }) => commandsFor(key, timeRange, limit));
   const lists = (await inPipelines<string[]>(redis, commands.flat())).map(toPositions);
   return ranges.map(({ key, timeRange }, i) => {

@@ -33,11 +33,6 @@ export interface ProviderUser {
   idToken: string;
 }
 
-export interface LogoutToken extends Ended {
-  id: string;
-  issuer: string;
-}
-
 export interface IdentityProviderDeps {
   /** URL that the provider sends browsers back to. */
   redirectUri: string;
@@ -126,7 +121,7 @@ export class IdentityProvider {
   }
 
   /** @throws ServiceError logout_token_invalid, sso_unavailable */
-  async logoutOf(token: string): Promise<LogoutToken> {
+  async logoutOf(token: string): Promise<Ended & { id: string; issuer: string }> {
     const jose = await import('jose');
     const { issuer, jwks_uri } = (await this.#configuration()).serverMetadata();
     const options = { [jose.customFetch]: this.#deps.fetch as typeof fetch };
