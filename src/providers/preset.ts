@@ -112,15 +112,19 @@ export const jwtSchema = z.strictObject({
 const SPECIAL_SCHEMES = ['adyen', 'aws-sns', 'braintree', 'paypal', 'twilio'] as const;
 const specialSchema = z.strictObject({ scheme: z.enum(SPECIAL_SCHEMES) });
 
-export const verificationSchema = z.discriminatedUnion('scheme', [
-  hmacSchema,
-  tokenSchema,
-  basicSchema,
-  publicKeySchema,
-  jwtSchema,
-  specialSchema,
-]);
+const otherSchemes = [tokenSchema, basicSchema, publicKeySchema, jwtSchema, specialSchema] as const;
+export const verificationSchema = z.discriminatedUnion('scheme', [hmacSchema, ...otherSchemes]);
 export type VerificationScheme = z.infer<typeof verificationSchema>;
+
+/** Most providers sign the body with HMAC-SHA256 in hexadecimal; their presets leave that out. */
+const presetVerificationSchema = z.discriminatedUnion('scheme', [
+  hmacSchema.extend({
+    algorithm: hmacSchema.shape.algorithm.default('sha256'),
+    encoding: hmacSchema.shape.encoding.default('hex'),
+    signed: signedSchema.default('{body}'),
+  }),
+  ...otherSchemes,
+]);
 
 /** Fields that users may configure for a generic preset: `POST /v1/webhooks {provider: "hmac", verification: {…}}`. */
 export const customVerificationSchema = z.discriminatedUnion('scheme', [
@@ -183,7 +187,7 @@ export const presetSchema = z.strictObject({
   /** Generic presets have no provider; some let the user complete the verification. */
   kind: z.enum(['provider', 'generic']).default('provider'),
   /** null: the user configures it (`verification` of the webhook). */
-  verification: verificationSchema.nullable(),
+  verification: presetVerificationSchema.nullable(),
   /** The scheme that the user completes, where `verification` is null. */
   customScheme: z.enum(['hmac', 'token', 'jwt']).optional(),
   secret: z.strictObject({

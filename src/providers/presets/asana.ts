@@ -4,13 +4,7 @@ export default {
   id: 'asana',
   name: 'Asana',
   docs: 'https://developers.asana.com/docs/webhooks-guide',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:x-hook-signature' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:x-hook-signature' } },
   secret: {
     label: 'X-Hook-Secret',
     where: 'Field X-Hook-Secret of the response when you create the webhook with the API of Asana',

@@ -4,13 +4,7 @@ export default {
   id: 'bitbucket',
   name: 'Bitbucket',
   docs: 'https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:x-hub-signature', prefix: 'sha256=' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:x-hub-signature', prefix: 'sha256=' } },
   secret: {
     label: 'Secret',
     where: 'You choose or generate it: the field Secret of the webhook',

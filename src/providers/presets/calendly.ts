@@ -6,8 +6,6 @@ export default {
   docs: 'https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'header:calendly-webhook-signature', separator: ',', prefix: 'v1=' },
     signed: '{timestamp}.{body}',
     timestamp: { at: 'header:calendly-webhook-signature', separator: ',', prefix: 't=', unit: 's', tolerance: 180 },

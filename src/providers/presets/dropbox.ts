@@ -4,13 +4,7 @@ export default {
   id: 'dropbox',
   name: 'Dropbox',
   docs: 'https://www.dropbox.com/developers/reference/webhooks',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:x-dropbox-signature' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:x-dropbox-signature' } },
   secret: { label: 'App secret', where: 'App Console → your app → Settings → App secret' },
   methods: ['GET', 'POST'],
   handshakes: [

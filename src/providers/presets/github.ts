@@ -4,13 +4,7 @@ export default {
   id: 'github',
   name: 'GitHub',
   docs: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:x-hub-signature-256', prefix: 'sha256=' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:x-hub-signature-256', prefix: 'sha256=' } },
   secret: {
     label: 'Secret',
     where: 'You choose it: the field Secret of the webhook, or of the GitHub App',

@@ -6,7 +6,6 @@ export default {
   docs: 'https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
     encoding: 'base64',
     signature: { at: 'header:x-hubspot-signature-v3' },
     signed: '{method}{url}{body}{timestamp}',

@@ -4,13 +4,7 @@ export default {
   id: 'intercom',
   name: 'Intercom',
   docs: 'https://developers.intercom.com/docs/webhooks/setting-up-webhooks',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha1',
-    encoding: 'hex',
-    signature: { at: 'header:x-hub-signature', prefix: 'sha1=' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', algorithm: 'sha1', signature: { at: 'header:x-hub-signature', prefix: 'sha1=' } },
   secret: {
     label: 'Client secret',
     where: 'Developer Hub → your app → Basic information → Client secret',

@@ -4,13 +4,7 @@ export default {
   id: 'jira',
   name: 'Jira',
   docs: 'https://developer.atlassian.com/cloud/jira/platform/webhooks/',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:x-hub-signature', prefix: 'sha256=' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:x-hub-signature', prefix: 'sha256=' } },
   secret: {
     label: 'Secret',
     where:

@@ -6,10 +6,7 @@ export default {
   docs: 'https://linear.app/developers/webhooks',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'header:linear-signature' },
-    signed: '{body}',
     timestamp: { at: 'body:webhookTimestamp', unit: 'ms', tolerance: 60 },
   },
   secret: {

@@ -6,8 +6,6 @@ export default {
   docs: 'https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'body:signature.signature' },
     signed: '{timestamp}{body:signature.token}',
     // Mailgun sends again for 8 hours.

@@ -4,13 +4,7 @@ export default {
   id: 'meta',
   name: 'Meta',
   docs: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:x-hub-signature-256', prefix: 'sha256=' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:x-hub-signature-256', prefix: 'sha256=' } },
   secret: {
     label: 'App secret',
     where: 'App Dashboard → App settings → Basic → App secret',

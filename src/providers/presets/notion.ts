@@ -4,13 +4,7 @@ export default {
   id: 'notion',
   name: 'Notion',
   docs: 'https://developers.notion.com/reference/webhooks',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:x-notion-signature', prefix: 'sha256=' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:x-notion-signature', prefix: 'sha256=' } },
   secret: {
     label: 'Verification token',
     where: "verification_token in the body of Notion's first request: see the request log of this webhook",

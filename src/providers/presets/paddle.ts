@@ -6,8 +6,6 @@ export default {
   docs: 'https://developer.paddle.com/webhooks/signature-verification',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'header:paddle-signature', separator: ';', prefix: 'h1=' },
     signed: '{timestamp}:{body}',
     // Paddle's libraries allow 5 seconds. Requests replayed within this time have the same deduplication ID and are dropped.

@@ -6,11 +6,8 @@ export default {
   docs: 'https://docs.pagerduty.com/developer/verifying-webhook-signatures',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     // A list while PagerDuty rotates the secret.
     signature: { at: 'header:x-pagerduty-signature', separator: ',', prefix: 'v1=' },
-    signed: '{body}',
   },
   secret: {
     label: 'Signing secret',

@@ -5,13 +5,7 @@ export default {
   name: 'Sentry',
   docs: 'https://docs.sentry.io/integrations/integration-platform/webhooks/',
   // The header Sentry-Hook-Timestamp is not signed, so it proves no age.
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    signature: { at: 'header:sentry-hook-signature' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', signature: { at: 'header:sentry-hook-signature' } },
   secret: {
     label: 'Client secret',
     where: 'Settings → Custom Integrations → your integration → Credentials → Client Secret',

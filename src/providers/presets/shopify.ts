@@ -4,13 +4,7 @@ export default {
   id: 'shopify',
   name: 'Shopify',
   docs: 'https://shopify.dev/docs/apps/build/webhooks/verify-deliveries',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'base64',
-    signature: { at: 'header:x-shopify-hmac-sha256' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', encoding: 'base64', signature: { at: 'header:x-shopify-hmac-sha256' } },
   secret: {
     label: 'Client secret',
     where:

@@ -6,8 +6,6 @@ export default {
   docs: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'header:x-slack-signature', prefix: 'v0=' },
     signed: 'v0:{timestamp}:{body}',
     timestamp: { at: 'header:x-slack-request-timestamp', unit: 's', tolerance: 300 },

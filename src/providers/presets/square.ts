@@ -6,7 +6,6 @@ export default {
   docs: 'https://developer.squareup.com/docs/webhooks/step3validate',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
     encoding: 'base64',
     signature: { at: 'header:x-square-hmacsha256-signature' },
     signed: '{url}{body}',

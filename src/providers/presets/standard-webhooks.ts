@@ -7,7 +7,6 @@ export default {
   kind: 'generic',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
     encoding: 'base64',
     signature: { at: 'header:webhook-signature', separator: ' ', prefix: 'v1,' },
     signed: '{header:webhook-id}.{timestamp}.{body}',

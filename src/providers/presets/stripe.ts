@@ -6,8 +6,6 @@ export default {
   docs: 'https://docs.stripe.com/webhooks#verify-official-libraries',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'header:stripe-signature', separator: ',', prefix: 'v1=' },
     signed: '{timestamp}.{body}',
     timestamp: { at: 'header:stripe-signature', separator: ',', prefix: 't=', unit: 's', tolerance: 300 },

@@ -7,7 +7,6 @@ export default {
   kind: 'generic',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
     encoding: 'base64',
     signature: { at: 'header:svix-signature', separator: ' ', prefix: 'v1,' },
     signed: '{header:svix-id}.{timestamp}.{body}',

@@ -6,8 +6,6 @@ export default {
   docs: 'https://dev.twitch.tv/docs/eventsub/handling-webhook-events#verifying-the-event-message',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'header:twitch-eventsub-message-signature', prefix: 'sha256=' },
     signed: '{header:twitch-eventsub-message-id}{timestamp}{body}',
     timestamp: { at: 'header:twitch-eventsub-message-timestamp', unit: 'iso', tolerance: 600 },

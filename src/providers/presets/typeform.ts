@@ -6,10 +6,8 @@ export default {
   docs: 'https://www.typeform.com/developers/webhooks/secure-your-webhooks/',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
     encoding: 'base64',
     signature: { at: 'header:typeform-signature', prefix: 'sha256=' },
-    signed: '{body}',
   },
   secret: {
     label: 'Secret',

@@ -4,13 +4,7 @@ export default {
   id: 'vercel',
   name: 'Vercel',
   docs: 'https://vercel.com/docs/webhooks/webhooks-api',
-  verification: {
-    scheme: 'hmac',
-    algorithm: 'sha1',
-    encoding: 'hex',
-    signature: { at: 'header:x-vercel-signature' },
-    signed: '{body}',
-  },
+  verification: { scheme: 'hmac', algorithm: 'sha1', signature: { at: 'header:x-vercel-signature' } },
   secret: {
     label: 'Secret',
     where: 'Shown once, when the webhook has been created. For webhooks of an integration: its client secret',

@@ -6,10 +6,8 @@ export default {
   docs: 'https://docs.x.com/x-api/webhooks/quickstart',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
     encoding: 'base64',
     signature: { at: 'header:x-twitter-webhooks-signature', prefix: 'sha256=' },
-    signed: '{body}',
   },
   secret: {
     label: 'API key secret',

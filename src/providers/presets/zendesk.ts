@@ -6,7 +6,6 @@ export default {
   docs: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
     encoding: 'base64',
     signature: { at: 'header:x-zendesk-webhook-signature' },
     signed: '{timestamp}{body}',

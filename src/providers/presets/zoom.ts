@@ -6,8 +6,6 @@ export default {
   docs: 'https://developers.zoom.us/docs/api/webhooks/#verify-webhook-events',
   verification: {
     scheme: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
     signature: { at: 'header:x-zm-signature', prefix: 'v0=' },
     signed: 'v0:{timestamp}:{body}',
     timestamp: { at: 'header:x-zm-request-timestamp', unit: 's', tolerance: 300 },
