@@ -8,14 +8,15 @@ interface Declared {
   /** Description of the value, for people. */
   measures: string;
   unit: (typeof RULE_UNITS)[number];
-  /** Rules of the installation belong to production. */
-  scope: 'environment' | 'installation';
-  severity: 'warning' | 'critical';
+  /** Rules of the installation belong to production. Default: `environment`. */
+  scope?: 'installation';
+  /** Default: `warning`. */
+  severity?: 'critical';
   /** The alert opens when the value reaches it. */
   threshold: number;
   windowSeconds: number;
-  /** `over`: the value is that of the window. `for`: the value must have reached the threshold for so long. */
-  window: 'over' | 'for';
+  /** `over`: the value is that of the window. `for`, the default: the value must have reached the threshold for so long. */
+  window?: 'over';
   /** Whether it is on unless somebody says so. Default: true. */
   isOn?: false;
 }
@@ -25,8 +26,6 @@ export const ALERT_RULES = {
     title: 'Function fails',
     measures: 'Failed runs of a function, of those that ended; with at least 10',
     unit: 'percent',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 20,
     windowSeconds: 900,
     window: 'over',
@@ -36,8 +35,6 @@ export const ALERT_RULES = {
     measures:
       'Failed runs with an error that is new, or was resolved; until it is resolved, or no run fails so for the window',
     unit: 'runs',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 1,
     windowSeconds: 3_600,
     window: 'over',
@@ -46,84 +43,61 @@ export const ALERT_RULES = {
     title: 'Paused runs',
     measures: 'Runs that wait until somebody resumes them, also because the version of their app vanished',
     unit: 'runs',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 1,
     windowSeconds: 60,
-    window: 'for',
   },
   version_draining: {
     title: 'Old version has runs',
     measures:
       'Runs that end on a version of an app that is no longer active. Resolved: it is drained, and its processes can stop',
     unit: 'runs',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 1,
     windowSeconds: 60,
-    window: 'for',
     isOn: false,
   },
   limit_holds: {
     title: 'Limit holds calls',
     measures: 'How long the first call of a function has waited for a limit',
     unit: 'seconds',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 3_600,
     windowSeconds: 60,
-    window: 'for',
   },
   lane_stopped: {
     title: 'Lane stopped',
     measures: 'How long a failed run has stopped a lane of a function',
     unit: 'seconds',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 300,
     windowSeconds: 0,
-    window: 'for',
   },
   webhook_failing: {
     title: 'Webhook fails',
     measures: 'Failures of an open issue of a webhook: verification, transform or quarantine',
     unit: 'failures',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 1,
     windowSeconds: 0,
-    window: 'for',
   },
   webhook_silent: {
     title: 'Webhook silent',
     measures:
       'How long a webhook has been silent: no request for over an hour, and for twice its longest pause of a week',
     unit: 'seconds',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 0,
     windowSeconds: 0,
-    window: 'for',
   },
   webhook_incomplete: {
     title: 'Webhook incomplete',
     measures: "Requests that the provider's list has, and that are still missing",
     unit: 'requests',
-    scope: 'environment',
-    severity: 'warning',
     threshold: 1,
     windowSeconds: 900,
-    window: 'for',
   },
   held_events: {
     title: 'Held events',
     measures: 'Webhook events that wait until somebody assigns them to an environment',
     unit: 'events',
     scope: 'installation',
-    severity: 'warning',
     threshold: 1,
     windowSeconds: 0,
-    window: 'for',
   },
   backlog_old: {
     title: 'Old backlog',
@@ -133,7 +107,6 @@ export const ALERT_RULES = {
     severity: 'critical',
     threshold: 60,
     windowSeconds: 300,
-    window: 'for',
   },
   no_worker: {
     title: 'Too few workers',
@@ -143,7 +116,6 @@ export const ALERT_RULES = {
     severity: 'critical',
     threshold: 1,
     windowSeconds: 60,
-    window: 'for',
   },
   redis_memory: {
     title: 'Redis is full',
@@ -153,26 +125,27 @@ export const ALERT_RULES = {
     severity: 'critical',
     threshold: 80,
     windowSeconds: 300,
-    window: 'for',
   },
   archive_lag: {
     title: 'Archive is late',
     measures: 'How long events that are due have waited for Postgres',
     unit: 'seconds',
     scope: 'installation',
-    severity: 'warning',
     threshold: 900,
     windowSeconds: 60,
-    window: 'for',
   },
 } as const satisfies Record<string, Declared>;
 
 export type RuleId = keyof typeof ALERT_RULES;
-export type Rule = Declared;
+export type Rule = Omit<Declared, 'scope' | 'severity' | 'window'> & {
+  scope: 'environment' | 'installation';
+  severity: 'warning' | 'critical';
+  window: 'over' | 'for';
+};
 export const RULE_IDS = Object.keys(ALERT_RULES) as RuleId[];
 
 export function ruleOf(id: RuleId): Rule {
-  return ALERT_RULES[id];
+  return { scope: 'environment', severity: 'warning', window: 'for', ...ALERT_RULES[id] };
 }
 
 export function isRuleId(text: string): text is RuleId {
