@@ -105,7 +105,6 @@ export function operationRoutes<One extends Operation, Params extends z.ZodObjec
           summary: `${VERB_TEXTS[verb]} ${noun}`,
           ...(descriptions[verb] && { description: descriptions[verb] }),
           params,
-          status: 200,
           data,
           errors: ['not_found', ...(kind.refusal ? (['replay_ended'] as const) : [])],
           handle: ({ env, params: given }) => change(env, given as z.output<Params>, STATUS_CHANGES[verb]),

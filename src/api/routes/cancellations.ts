@@ -97,7 +97,6 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       operationId: 'deleteCancellation',
       summary: 'Delete a cancellation',
       description: 'Deleting a cancellation in progress stops it: no further runs are cancelled.',
-      status: 200,
       data: cancellationSchema,
       async handle({ env, params: { id } }) {
         const cancellation = await existing(env, id);

@@ -170,7 +170,6 @@ export function errorRoutes({ errorGroups, functionTables, deploys, alertChannel
         summary,
         description,
         params,
-        status: 200,
         data: detailedErrorGroupSchema,
         async handle({ env, params: { fingerprint }, principal: { kind, id, name } }) {
           await existing(env, fingerprint);

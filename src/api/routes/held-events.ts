@@ -195,7 +195,6 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
       operationId: 'discardHeldEvents',
       summary: 'Delete held events by ID',
       body: z.strictObject({ ids }),
-      status: 200,
       data: z.object({ deleted: z.int() }),
       async handle({ accessTo, body: { ids } }) {
         const isOpen = await openTo(accessTo, 'write');

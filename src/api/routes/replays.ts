@@ -147,7 +147,6 @@ export function replayRoutes(deps: ApiParts): Route[] {
           cancel_runs: z.boolean().default(false).describe("true: also cancels the replay's active runs"),
         })
         .default({ cancel_runs: false }),
-      status: 200,
       data: replaySchema,
       errors: ['not_found', 'replay_ended'],
       handle: ({ env, params: given, body: { cancel_runs } }) =>

@@ -245,7 +245,6 @@ export function runRoutes({
       operationId: 'cancelRun',
       summary: 'Cancel a run',
       description: 'A call in flight is not aborted; its response is ignored. Cancelling again has no further effect.',
-      status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
       async handle({ env, dialect, principal, params: { id } }) {

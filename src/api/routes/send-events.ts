@@ -80,7 +80,6 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
       },
     }),
     routes.post('/v1/events/match', {
-      status: 200,
       operationId: 'matchEvent',
       summary: 'List the functions that an event would trigger',
       description:

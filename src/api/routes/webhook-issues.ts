@@ -149,7 +149,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         operationId: `${action}WebhookIssue`,
         summary,
         description,
-        status: 200,
         data: webhookIssueSchema,
         async handle({ params: { issue: id }, principal: { kind, id: principalId, name } }) {
           await existing(id);
@@ -174,7 +173,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
           .describe('`first_seen`: also requests that failed before the issue was last resolved'),
         rate: replayRateSchema,
       }),
-      status: 200,
       data: startedReplaySchema,
       errors: ['not_found', 'input_invalid', 'quota_exceeded', 'archive_unavailable', ...BACKPRESSURE_ERRORS],
       async handle({ principal, params: { issue: id }, body: { dry_run, since, rate } }) {

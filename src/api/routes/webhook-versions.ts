@@ -98,7 +98,6 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
       params: versionParams,
       body: z.object({ message: messageSchema, if_version: ifVersionSchema }),
       data: webhookSchema,
-      status: 200,
       errors: ['not_found', 'input_invalid', 'transform_invalid', 'version_conflict'],
       async handle({ params: { id, version }, body: { message, if_version }, principal, origin }) {
         const { snapshot } = await existing(await existingWebhook(webhooks, id), version);
