@@ -33,6 +33,11 @@ export function textUpTo(maxLength: number) {
   return z.string().min(1).max(maxLength);
 }
 
+/** A list that is not empty. */
+export function listUpTo<Item extends z.ZodType>(maxItems: number, item: Item) {
+  return z.array(item).min(1).max(maxItems);
+}
+
 export function wholeBetween(min: number, max: number) {
   return z.int().min(min).max(max);
 }

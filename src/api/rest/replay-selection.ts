@@ -16,7 +16,7 @@ import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { Store } from '../../store/store.ts';
-import { textUpTo, timestampSchema } from '../http/validation.ts';
+import { listUpTo, textUpTo, timestampSchema } from '../http/validation.ts';
 
 const FUNCTIONS_MAX = 100;
 
@@ -38,10 +38,7 @@ const filterSchema = z.strictObject({
     .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')
     .nullish()
     .describe('Prefix of internal IDs'),
-  ids: z
-    .array(z.string().regex(ID_PATTERN))
-    .min(1)
-    .max(EVENT_IDS_MAX)
+  ids: listUpTo(EVENT_IDS_MAX, z.string().regex(ID_PATTERN))
     .nullish()
     .describe('Internal IDs of the events to replay. Cannot be combined with other filters'),
 });
@@ -51,17 +48,12 @@ export const replayBodySchema = z.object({
   filter: filterSchema.default({}),
   received_after: timestampSchema.describe('Inclusive'),
   received_before: timestampSchema.describe('Exclusive'),
-  functions: z
-    .array(textUpTo(512))
-    .min(1)
-    .max(FUNCTIONS_MAX)
+  functions: listUpTo(FUNCTIONS_MAX, textUpTo(512))
     .nullish()
     .describe('IDs of functions. Default: all functions whose current triggers match the event'),
-  statuses: z
-    .array(z.enum(FORMER_STATUSES))
-    .min(1)
-    .max(FORMER_STATUSES.length)
-    .describe('Status of the latest run of the function on the event; none: there was no run'),
+  statuses: listUpTo(FORMER_STATUSES.length, z.enum(FORMER_STATUSES)).describe(
+    'Status of the latest run of the function on the event; none: there was no run',
+  ),
   rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Runs per second'),
   dry_run: z.boolean().default(false).describe('true: starts no runs, and returns what would start'),
 });

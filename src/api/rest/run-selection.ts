@@ -12,7 +12,7 @@ import {
 import { EXCLUDABLE, LISTED_FUNCTIONS_MAX } from '../../model/runs/excluded-functions.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
-import { textUpTo, timeSchema } from '../http/validation.ts';
+import { listUpTo, textUpTo, timeSchema } from '../http/validation.ts';
 import { listQuery } from './lists.ts';
 import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './search-query.ts';
 
@@ -48,10 +48,7 @@ export const runSelectionSchema = z.strictObject({
     'For `cancel`, `retry_now`, `resume` and `move`: Queued, Running, or both (default). For `retry`: Failed, Cancelled, Completed; default: Failed and Cancelled',
   ),
   ...runFilters,
-  run_ids: z
-    .array(z.string().regex(ID_PATTERN))
-    .min(1)
-    .max(RUN_IDS_MAX)
+  run_ids: listUpTo(RUN_IDS_MAX, z.string().regex(ID_PATTERN))
     .optional()
     .describe(
       'IDs of the runs, whatever their status; runs to which the action does not apply are skipped. Cannot be combined with other filters',

@@ -14,7 +14,7 @@ import { HOUR_MS } from '../../model/values/time.ts';
 import { ALERT_CHANNELS_MAX } from '../../store/alerts/alert-channels.ts';
 import { after } from '../../store/errors/error-groups.ts';
 import type { Position } from '../../store/redis/pagination.ts';
-import { timeSchema } from '../http/validation.ts';
+import { listUpTo, textUpTo, timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { checkChannels } from '../rest/alert-channel-names.ts';
 import { listQuery, listReply, pageQuery } from '../rest/lists.ts';
@@ -108,7 +108,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys, alertChannel
       query: z.object({
         ...pageQuery(groupPosition),
         state: listQuery(ERROR_GROUP_STATES).describe('Absent: all'),
-        function_id: z.string().min(1).max(512).optional(),
+        function_id: textUpTo(512).optional(),
         from: timeSchema.optional().describe('Groups with failures since this time; at most 7 days ago'),
         to: timeSchema.optional().describe('Exclusive. Default: now'),
       }),
@@ -148,12 +148,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys, alertChannel
         'They hear of it whenever a run fails with it, instead of those of the rule `new_error`; not while it is resolved or ignored.',
       params,
       body: z.strictObject({
-        alert_channels: z
-          .array(z.string().max(64))
-          .min(1)
-          .max(ALERT_CHANNELS_MAX)
-          .nullable()
-          .describe('null: those of the rule'),
+        alert_channels: listUpTo(ALERT_CHANNELS_MAX, z.string().max(64)).nullable().describe('null: those of the rule'),
       }),
       data: detailedErrorGroupSchema,
       errors: ['not_found', 'input_invalid'],

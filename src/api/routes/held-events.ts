@@ -11,7 +11,7 @@ import { describe } from '../../model/values/json.ts';
 import { EVENT_ORDER } from '../../model/webhooks/webhook-order.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent } from '../../store/webhooks/held-events.ts';
-import { apiObject, textOrNull } from '../http/validation.ts';
+import { apiObject, listUpTo, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
@@ -56,11 +56,9 @@ const assignedSchema = apiObject('AssignedEvent', {
 
 const moreSchema = z.boolean().describe('More events may match: repeat the request with metadata.cursor');
 const params = z.object({ id: z.string().describe('Internal ID') });
-const ids = z
-  .array(z.string().regex(ID_PATTERN))
-  .min(1)
-  .max(IDS_MAX)
-  .describe('Internal IDs. Events that are not or no longer held are left out');
+const ids = listUpTo(IDS_MAX, z.string().regex(ID_PATTERN)).describe(
+  'Internal IDs. Events that are not or no longer held are left out',
+);
 const cursorField = { cursor: pageQuery(timePosition).cursor };
 const allField = {
   all: z.literal('true').optional().describe('true: every held event. Replaces the filter'),

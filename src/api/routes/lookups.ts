@@ -3,7 +3,7 @@
  *  guesses: unreadable data is an error. */
 import { z } from 'zod';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { apiObject } from '../http/validation.ts';
+import { apiObject, listUpTo } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
@@ -12,11 +12,7 @@ const ID_MAX = 64;
 
 const bodySchema = (kind: string) =>
   z.object({
-    ids: z
-      .array(z.string().max(ID_MAX))
-      .min(1)
-      .max(IDS_MAX)
-      .describe(`${kind}. A text that is no such ID is not found`),
+    ids: listUpTo(IDS_MAX, z.string().max(ID_MAX)).describe(`${kind}. A text that is no such ID is not found`),
   });
 
 const foundSchema = apiObject('FoundId', { id: z.string(), found: z.boolean() });

@@ -10,7 +10,7 @@ import {
   type WebhookReplay,
   type WebhookReplayResult,
 } from '../../store/webhooks/webhook-replay.ts';
-import { timestampSchema } from '../http/validation.ts';
+import { listUpTo, textUpTo, timestampSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
@@ -37,17 +37,11 @@ const params = z.object({ id: z.string() });
 const bodySchema = z.object({
   from: timestampSchema.optional().describe('Receipt of the first request, inclusive. Default: the oldest request'),
   to: timestampSchema.optional().describe('Exclusive. Default: now'),
-  outcomes: z.array(z.enum(LOG_OUTCOMES)).min(1).max(LOG_OUTCOMES.length).optional().describe('Absent: all'),
-  reasons: z
-    .array(z.string().min(1).max(100))
-    .min(1)
-    .max(REASONS_MAX)
+  outcomes: listUpTo(LOG_OUTCOMES.length, z.enum(LOG_OUTCOMES)).optional().describe('Absent: all'),
+  reasons: listUpTo(REASONS_MAX, textUpTo(100))
     .optional()
     .describe('Only requests with these reasons, such as `transform_failed`. Default: all'),
-  request_ids: z
-    .array(z.string().regex(ID_PATTERN))
-    .min(1)
-    .max(REQUEST_IDS_MAX)
+  request_ids: listUpTo(REQUEST_IDS_MAX, z.string().regex(ID_PATTERN))
     .optional()
     .describe('Only these requests, whatever their time and outcome'),
   draft: transformSchema

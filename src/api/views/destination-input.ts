@@ -21,7 +21,7 @@ import { checkFlow } from '../../model/flow-control/flow-check.ts';
 import { FLOW_FIELDS } from '../../model/flow-control/given-options.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
 import type { DestinationFunction } from '../../store/apps/destinations.ts';
-import { textUpTo, wholeBetween } from '../http/validation.ts';
+import { listUpTo, textUpTo, wholeBetween } from '../http/validation.ts';
 import { checkExpression } from '../receive/check-filter.ts';
 
 const EVENTS_MAX = 20;
@@ -67,10 +67,7 @@ function isHeaders(given: unknown): boolean {
 
 /** null removes; an omitted field stays unchanged. */
 export const destinationFields = {
-  events: z
-    .array(textUpTo(EVENT_NAME_MAX))
-    .min(1)
-    .max(EVENTS_MAX)
+  events: listUpTo(EVENTS_MAX, textUpTo(EVENT_NAME_MAX))
     .nullish()
     .describe('Names of events, each with an optional trailing `/*` or `.*`'),
   webhook: z.string().max(100).nullish().describe('ID of a webhook, instead of `events`: all events of its requests'),

@@ -15,7 +15,7 @@ import { accountProblem } from '../../providers/sent-requests.ts';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
 import type { Reconciliation, Webhook } from '../../store/webhooks/webhook.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import { wholeBetween } from '../http/validation.ts';
+import { listUpTo, wholeBetween } from '../http/validation.ts';
 import { checkExpression, checkFilter } from '../receive/check-filter.ts';
 import { expressionSchema } from './expression.ts';
 import {
@@ -119,10 +119,7 @@ export const handlingFields = {
       'CEL expression over `method`, `headers` (names in lower case), `query` and `body`. Requests that do not meet it make no event. null: no filter',
     example: 'body.type.startsWith("invoice.")',
   }),
-  methods: z
-    .array(z.enum(METHODS))
-    .min(1)
-    .max(METHODS.length)
+  methods: listUpTo(METHODS.length, z.enum(METHODS))
     .nullish()
     .describe("HTTP methods to accept. Default: the provider's, or POST"),
   deduplicate: z
