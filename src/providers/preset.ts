@@ -175,6 +175,19 @@ const settingSchema = z.strictObject({
   required: z.boolean(),
 });
 
+const eventSchema = z.strictObject({ name: z.string(), ts: z.string(), data: z.string() });
+
+function transformOf({ name, ts, data }: z.infer<typeof eventSchema>): string {
+  return `function transform(evt) {
+  return {
+    name: ${name},
+    ts: ${ts},
+    data: ${data},
+  };
+}
+`;
+}
+
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
@@ -219,8 +232,8 @@ export const presetSchema = z.strictObject({
   order: z.strictObject({ key: z.string().max(500), by: z.string().max(500), docs: z.url() }).optional(),
   /** Steps at the provider, click by click; `{url}` is the webhook's URL. */
   setup: z.array(z.string().max(300)).min(1).max(8),
-  /** The default transform. */
-  transform: z.string().min(1).max(65_536),
+  /** The default transform. Most make one event: their presets have the expressions of its fields. */
+  transform: z.union([z.string().min(1).max(65_536), eventSchema.transform(transformOf)]),
   /** A request as the provider sends it, and the event that the default transform makes of it. */
   sample: z.strictObject({
     headers: z.record(z.string(), z.string()),

@@ -23,14 +23,7 @@ export default {
     'Create a personal access token in Calendly: Integrations & apps → API and webhooks.',
     'Send POST https://api.calendly.com/webhook_subscriptions with events, organization, scope, signing_key, and url: {url}',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "calendly/" + evt.event,
-    ts: Date.parse(evt.created_at),
-    data: evt.payload,
-  };
-}
-`,
+  transform: { name: '"calendly/" + evt.event', ts: 'Date.parse(evt.created_at)', data: 'evt.payload' },
   sample: {
     headers: {
       'User-Agent': 'Calendly',

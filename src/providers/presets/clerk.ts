@@ -20,14 +20,7 @@ export default {
     'Subscribe to the events.',
     'Copy the signing secret (whsec_…), and paste it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "clerk/" + evt.type,
-    ts: evt.timestamp,
-    data: evt.data,
-  };
-}
-`,
+  transform: { name: '"clerk/" + evt.type', ts: 'evt.timestamp', data: 'evt.data' },
   sample: {
     headers: svix.sample.headers,
     body: {

@@ -18,14 +18,7 @@ export default {
     'Secret: generate one, and paste it here.',
     'Choose the events, and leave "Exclude body" off.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "jira/" + evt.webhookEvent.replace("jira:", ""),
-    ts: evt.timestamp,
-    data: evt,
-  };
-}
-`,
+  transform: { name: '"jira/" + evt.webhookEvent.replace("jira:", "")', ts: 'evt.timestamp', data: 'evt' },
   sample: {
     headers: {
       'User-Agent': 'Atlassian Webhook HTTP Client',

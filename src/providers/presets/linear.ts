@@ -22,14 +22,11 @@ export default {
     'Choose the data changes, and create the webhook.',
     'Copy the signing secret (lin_wh_…), and paste it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "linear/" + evt.type.toLowerCase() + "." + evt.action,
-    ts: Date.parse(evt.createdAt),
-    data: evt,
-  };
-}
-`,
+  transform: {
+    name: '"linear/" + evt.type.toLowerCase() + "." + evt.action',
+    ts: 'Date.parse(evt.createdAt)',
+    data: 'evt',
+  },
   sample: {
     headers: {
       'User-Agent': 'Linear-Webhook',

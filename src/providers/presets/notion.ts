@@ -30,14 +30,11 @@ export default {
     'Copy verification_token (secret_…) from its body, and paste it here as the secret.',
     'In Notion, click Verify, and paste it there as well.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "notion/" + evt.type,
-    ts: Date.parse(evt.timestamp),
-    data: { entity: evt.entity, authors: evt.authors, ...evt.data },
-  };
-}
-`,
+  transform: {
+    name: '"notion/" + evt.type',
+    ts: 'Date.parse(evt.timestamp)',
+    data: '{ entity: evt.entity, authors: evt.authors, ...evt.data }',
+  },
   sample: {
     headers: {
       'User-Agent': 'notion-api',

@@ -59,14 +59,7 @@ export default {
     'Choose the events, and save.',
     'Edit the destination, copy its secret key (pdl_ntfset_…), and paste it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "paddle/" + evt.event_type,
-    ts: Date.parse(evt.occurred_at),
-    data: evt.data,
-  };
-}
-`,
+  transform: { name: '"paddle/" + evt.event_type', ts: 'Date.parse(evt.occurred_at)', data: 'evt.data' },
   sample: {
     headers: {
       'User-Agent': 'Paddle',

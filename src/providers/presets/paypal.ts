@@ -26,14 +26,11 @@ export default {
     'Choose the event types and save.',
     'Copy the webhook ID and enter it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "paypal/" + evt.event_type,
-    ts: Date.parse(evt.create_time),
-    data: { resource_type: evt.resource_type, summary: evt.summary, resource: evt.resource },
-  };
-}
-`,
+  transform: {
+    name: '"paypal/" + evt.event_type',
+    ts: 'Date.parse(evt.create_time)',
+    data: '{ resource_type: evt.resource_type, summary: evt.summary, resource: evt.resource }',
+  },
   sample: {
     headers: {
       'Content-Type': 'application/json',

@@ -20,14 +20,7 @@ export default {
     'Choose the events.',
     'Copy the signing secret (whsec_…), and paste it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "resend/" + evt.type,
-    ts: Date.parse(evt.created_at),
-    data: evt.data,
-  };
-}
-`,
+  transform: { name: '"resend/" + evt.type', ts: 'Date.parse(evt.created_at)', data: 'evt.data' },
   sample: {
     headers: svix.sample.headers,
     body: {

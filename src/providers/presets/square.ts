@@ -22,14 +22,11 @@ export default {
     'Choose the events and save.',
     'Open the subscription, copy its signature key and paste it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "square/" + evt.type,
-    ts: Date.parse(evt.created_at),
-    data: { merchant_id: evt.merchant_id, ...evt.data },
-  };
-}
-`,
+  transform: {
+    name: '"square/" + evt.type',
+    ts: 'Date.parse(evt.created_at)',
+    data: '{ merchant_id: evt.merchant_id, ...evt.data }',
+  },
   sample: {
     headers: {
       'Content-Type': 'application/json',

@@ -22,14 +22,11 @@ export default {
   eventName: 'webhook/{body:type}',
   deliveryId: 'header:webhook-id',
   setup: ['URL of the webhook: {url}', 'Copy the signing secret (whsec_…), and paste it here.'],
-  transform: `function transform(evt) {
-  return {
-    name: "webhook/" + (evt.type ?? "received"),
-    ts: Date.parse(evt.timestamp),
-    data: evt.data ?? { body: evt },
-  };
-}
-`,
+  transform: {
+    name: '"webhook/" + (evt.type ?? "received")',
+    ts: 'Date.parse(evt.timestamp)',
+    data: 'evt.data ?? { body: evt }',
+  },
   sample: {
     headers: {
       'Webhook-Id': 'msg_37nQxTideTableHarb0ur43eFgH',

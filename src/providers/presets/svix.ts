@@ -27,14 +27,11 @@ export default {
     'Choose the events.',
     'Copy the signing secret (whsec_…), and paste it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "webhook/" + (evt.type ?? evt.eventType ?? "received"),
-    ts: Date.parse(evt.timestamp),
-    data: evt.data ?? { body: evt },
-  };
-}
-`,
+  transform: {
+    name: '"webhook/" + (evt.type ?? evt.eventType ?? "received")',
+    ts: 'Date.parse(evt.timestamp)',
+    data: 'evt.data ?? { body: evt }',
+  },
   sample: {
     headers: {
       'User-Agent': 'Svix-Webhooks/1.84.0',

@@ -21,14 +21,11 @@ export default {
     'Edit the webhook. Secret: a long random text. Paste the same one here.',
     'Turn the webhook on: Typeform creates it switched off.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "typeform/" + evt.event_type,
-    ts: Date.parse(evt.form_response?.submitted_at),
-    data: evt.form_response,
-  };
-}
-`,
+  transform: {
+    name: '"typeform/" + evt.event_type',
+    ts: 'Date.parse(evt.form_response?.submitted_at)',
+    data: 'evt.form_response',
+  },
   sample: {
     headers: {
       'User-Agent': 'Typeform Webhooks',

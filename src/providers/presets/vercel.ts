@@ -17,14 +17,7 @@ export default {
     'Endpoint URL: {url}',
     'Copy the secret, which Vercel shows only once, and paste it here.',
   ],
-  transform: `function transform(evt) {
-  return {
-    name: "vercel/" + evt.type,
-    ts: evt.createdAt,
-    data: evt.payload,
-  };
-}
-`,
+  transform: { name: '"vercel/" + evt.type', ts: 'evt.createdAt', data: 'evt.payload' },
   sample: {
     headers: { 'X-Vercel-Signature': '0c1b9b3f6f0a5d2e8c7b4a1f9e6d3c0b8a5f2e7d' },
     body: {
