@@ -4,20 +4,9 @@ import { ISSUE_KINDS } from '../model/webhooks/issue.ts';
 import type { MetricsRecorder } from './recorder.ts';
 import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
 
-type SharedRecorder = Pick<
-  MetricsRecorder,
-  | 'eventsCommitted'
-  | 'commitFailed'
-  | 'eventIngested'
-  | 'duplicateIngested'
-  | 'runStarted'
-  | 'runEnded'
-  | 'webhookIssueOpened'
->;
-
 const DUPLICATE = ['false', 'true'] as const;
 
-export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
+export function sharedRecorder(registry: MetricsRegistry) {
   const accepted = registry.counters('events_accepted_total', 'Events stored in Redis.', 'duplicate', DUPLICATE);
   const [acceptedNew, acceptedDuplicates] = [accepted('false'), accepted('true')];
   const batchSizes = registry.histogram('commit_batch_events', 'Events per group commit.', COUNT_BUCKETS);
@@ -68,5 +57,5 @@ export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
       startDelays.observe(delayMs / 1_000);
     },
     runEnded: (status) => ended(status).inc(),
-  };
+  } satisfies Partial<MetricsRecorder>;
 }

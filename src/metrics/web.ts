@@ -2,21 +2,9 @@
 import { EXIT_CAUSES, type MetricsRecorder, STOP_CAUSES, type TransformRecorder } from './recorder.ts';
 import { BYTES_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
 
-type WebRecorder = TransformRecorder &
-  Pick<
-    MetricsRecorder,
-    | 'httpRequest'
-    | 'httpError'
-    | 'eventRequestReceived'
-    | 'eventsAcknowledged'
-    | 'webhookRequest'
-    | 'webhookVerified'
-    | 'rampAborted'
-  >;
-
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-export function webRecorder(registry: MetricsRegistry): WebRecorder {
+export function webRecorder(registry: MetricsRegistry) {
   const requests = registry.countersBy('http_requests_total', 'HTTP requests answered.', ['method', 'route', 'status']);
   const durations = registry.histogramsBy(
     'http_request_duration_seconds',
@@ -54,7 +42,7 @@ export function webRecorder(registry: MetricsRegistry): WebRecorder {
     webhookRequest: (outcome) => webhooks(outcome).inc(),
     webhookVerified: (result) => verifications(result).inc(),
     ...transformRecorder(registry),
-  };
+  } satisfies Partial<MetricsRecorder>;
 }
 
 function transformRecorder(registry: MetricsRegistry): TransformRecorder {

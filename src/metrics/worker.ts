@@ -2,12 +2,9 @@
 import { CALL_RESULTS, type JobRecorder, type MetricsRecorder, SKIP_REASONS } from './recorder.ts';
 import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry } from './registry.ts';
 
-type WorkerRecorder = JobRecorder &
-  Pick<MetricsRecorder, 'functionCalled' | 'archiveShipped' | 'archiveShipmentFailed'>;
-
 const ARCHIVED = ['events', 'runs'] as const;
 
-export function workerRecorder(registry: MetricsRegistry): WorkerRecorder {
+export function workerRecorder(registry: MetricsRegistry) {
   const active = registry.gaugesBy('jobs_active', 'Jobs that this process is running.', ['queue']);
   const jobs = registry.countersBy('jobs_total', 'Attempts of jobs that this process finished.', ['queue', 'outcome']);
   const durations = registry.histogramsBy(
@@ -80,5 +77,5 @@ export function workerRecorder(registry: MetricsRegistry): WorkerRecorder {
       shipments.observe(ms / 1_000);
     },
     archiveShipmentFailed: () => failedShipments.inc(),
-  };
+  } satisfies JobRecorder & Partial<MetricsRecorder>;
 }
