@@ -7,8 +7,6 @@ import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import { MemoryBudget } from '../model/capacity/memory-budget.ts';
 import type { Clock } from '../model/values/clock.ts';
 import { LARGE_BODY_MEMORY } from '../model/webhooks/large-bodies.ts';
-import type { Functions } from '../store/apps/functions.ts';
-import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { Store } from '../store/store.ts';
 import { bodyStoreOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
@@ -19,9 +17,9 @@ export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<
   /** undefined: metrics are off. */
   processMetrics: ProcessMetrics | undefined;
   /** Functions as stored in Redis; `functions` has the tables in memory. */
-  storedFunctions: Functions;
+  storedFunctions: Store['functions'];
   /** Decisions as stored in Redis; `decisions` also counts them. */
-  storedDecisions: Decisions;
+  storedDecisions: Store['decisions'];
   /** undefined without an archive. */
   archive: Archive | undefined;
   /** Keeps large bodies of webhooks; undefined without an archive and a bucket. */

@@ -7,10 +7,9 @@ import { matcherOf } from '../model/search/evaluate.ts';
 import { requiredBy, requiredTimes } from '../model/search/narrowing.ts';
 import type { SearchNode } from '../model/search/syntax.ts';
 import { Composed } from '../model/values/composed.ts';
-import type { EventCounts } from '../store/events/event-counts.ts';
-import type { EventLists } from '../store/events/event-lists.ts';
 import type { FoundEvent } from '../store/events/events.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
+import type { Store } from '../store/store.ts';
 import { matching } from './matching.ts';
 import { archiveBorder } from './merged-page.ts';
 import { mergedSearch, type SearchPage, type SearchSource } from './search-merge.ts';
@@ -29,8 +28,8 @@ export interface EventSearchQuery {
 
 export interface EventSearchDeps {
   /** Lists of Redis only. */
-  eventLists: Pick<EventLists, 'list'>;
-  eventCounts: Pick<EventCounts, 'names'>;
+  eventLists: Pick<Store['eventLists'], 'list'>;
+  eventCounts: Pick<Store['eventCounts'], 'names'>;
   archive: Archive | undefined;
 }
 

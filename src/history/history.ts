@@ -1,20 +1,11 @@
 /** One view of hot data in Redis and archived data in Postgres. Data is archived before it leaves Redis, so readers ask Redis first.
  *  Without an archive, this is the store itself. */
 import type { Archive } from '../archive/archive.ts';
-import type { AuditLog } from '../store/auth/audit-log.ts';
-import type { Bucket, CountedName, EventCounts } from '../store/events/event-counts.ts';
-import type { EventLists } from '../store/events/event-lists.ts';
-import type { Events } from '../store/events/events.ts';
-import type { Decisions } from '../store/flow-control/decisions.ts';
+import type { Bucket, CountedName } from '../store/events/event-counts.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
-import type { RunHistogram, RunHistogramQuery } from '../store/runs/run-histogram.ts';
-import type { RunBrief, RunLists } from '../store/runs/run-lists.ts';
-import type { RunMetadata } from '../store/runs/run-metadata.ts';
-import type { RunParts } from '../store/runs/run-parts.ts';
-import type { Runs } from '../store/runs/runs.ts';
-import type { Steps } from '../store/runs/steps.ts';
+import type { RunHistogramQuery } from '../store/runs/run-histogram.ts';
+import type { RunBrief } from '../store/runs/run-lists.ts';
 import type { Store } from '../store/store.ts';
-import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
 import { AuditLogHistory } from './audit-log.ts';
 import { DecisionHistory } from './decisions.ts';
 import { EventCountHistory } from './event-counts.ts';
@@ -32,36 +23,38 @@ import { WebhookLogHistory } from './webhook-log.ts';
 import { WholeRunHistory } from './whole-runs.ts';
 
 export interface History {
-  events: Pick<Events, 'read' | 'readMany' | 'present' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
+  events: Pick<Store['events'], 'read' | 'readMany' | 'present' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
   /** For waits and cancel triggers that look back. */
-  pastEvents: Pick<Events, 'since'>;
+  pastEvents: Pick<Store['events'], 'since'>;
   eventLists: {
-    list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
-    listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
+    list(...query: Parameters<Store['eventLists']['list']>): Promise<ListedEvents>;
+    listById(...query: Parameters<Store['eventLists']['listById']>): Promise<ListedEvents>;
   };
   eventCounts: {
-    histogram(...query: Parameters<EventCounts['histogram']>): Promise<{ buckets: Bucket[] } & MaybeIncomplete>;
-    names(...query: Parameters<EventCounts['names']>): Promise<{ names: CountedName[] } & MaybeIncomplete>;
+    histogram(
+      ...query: Parameters<Store['eventCounts']['histogram']>
+    ): Promise<{ buckets: Bucket[] } & MaybeIncomplete>;
+    names(...query: Parameters<Store['eventCounts']['names']>): Promise<{ names: CountedName[] } & MaybeIncomplete>;
   };
-  decisions: Pick<Decisions, 'of'>;
-  runs: Pick<Runs, 'read' | 'readMany' | 'present' | 'copySteps'>;
-  runLists: Pick<RunLists, 'readByEvent'> & {
+  decisions: Pick<Store['decisions'], 'of'>;
+  runs: Pick<Store['runs'], 'read' | 'readMany' | 'present' | 'copySteps'>;
+  runLists: Pick<Store['runLists'], 'readByEvent'> & {
     /** @param whenUnavailable `throw`: fail instead of omitting archived runs while Postgres is down */
     briefsByEvent(env: string, eventIds: readonly string[], whenUnavailable?: 'hot' | 'throw'): Promise<RunBrief[][]>;
-    list(...query: Parameters<RunLists['list']>): Promise<ListedRunPage>;
-    listByEvent(...query: Parameters<RunLists['listByEvent']>): Promise<ListedRunPage>;
+    list(...query: Parameters<Store['runLists']['list']>): Promise<ListedRunPage>;
+    listByEvent(...query: Parameters<Store['runLists']['listByEvent']>): Promise<ListedRunPage>;
   };
-  runHistogram: Pick<RunHistogram, 'bounds'> & { count(query: RunHistogramQuery): Promise<CountedRuns> };
+  runHistogram: Pick<Store['runHistogram'], 'bounds'> & { count(query: RunHistogramQuery): Promise<CountedRuns> };
   /** Outputs of runs in lists. */
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
-  runParts: Pick<RunParts, 'read'>;
+  runParts: Pick<Store['runParts'], 'read'>;
   wholeRuns: Pick<WholeRunHistory, 'read'>;
-  steps: Pick<Steps, 'memo' | 'progress'>;
-  runMetadata: Pick<RunMetadata, 'update'>;
+  steps: Pick<Store['steps'], 'memo' | 'progress'>;
+  runMetadata: Pick<Store['runMetadata'], 'update'>;
   /** undefined without an archive. */
   runReturns?: Pick<RunReturns, 'bringBack'>;
-  webhookLog: Pick<WebhookLog, 'list' | 'listOldest' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
-  auditLog: Pick<AuditLog, 'list'>;
+  webhookLog: Pick<Store['webhookLog'], 'list' | 'listOldest' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
+  auditLog: Pick<Store['auditLog'], 'list'>;
 }
 
 export function createHistory(store: Store, archive: Archive | undefined): History {

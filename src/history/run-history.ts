@@ -2,7 +2,6 @@
 import type { Archive } from '../archive/archive.ts';
 import type { Run } from '../model/runs/run.ts';
 import { Composed } from '../model/values/composed.ts';
-import type { Runs } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface RunHistoryDeps extends Pick<Store, 'runs' | 'restoredSteps' | 'offloadedRuns'> {
@@ -11,7 +10,7 @@ export interface RunHistoryDeps extends Pick<Store, 'runs' | 'restoredSteps' | '
 
 export class RunHistory
   extends Composed<RunHistoryDeps>
-  implements Pick<Runs, 'read' | 'readMany' | 'present' | 'copySteps'>
+  implements Pick<Store['runs'], 'read' | 'readMany' | 'present' | 'copySteps'>
 {
   /** @throws ServiceError archive_unavailable */
   async read(env: string, id: string): Promise<Run | undefined> {

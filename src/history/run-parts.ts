@@ -3,7 +3,6 @@ import type { Archive } from '../archive/archive.ts';
 import type { Pending } from '../model/runs/memo.ts';
 import type { KeptPart } from '../store/keys/runs.ts';
 import { metadataChange } from '../store/runs/metadata-fields.ts';
-import type { RunMetadata } from '../store/runs/run-metadata.ts';
 import { codecOf, type PartValue } from '../store/runs/run-parts.ts';
 import type { Store } from '../store/store.ts';
 
@@ -43,7 +42,7 @@ export class RunPartHistory {
 
   /** Metadata of an archived run is changed in the archive.
    *  @throws ServiceError archive_unavailable */
-  async update(...update: Parameters<RunMetadata['update']>): ReturnType<RunMetadata['update']> {
+  async update(...update: Parameters<Store['runMetadata']['update']>): ReturnType<Store['runMetadata']['update']> {
     const outcome = await this.#hot.runMetadata.update(...update);
     if (outcome !== 'gone') return outcome;
     const [env, runId, ...change] = update;

@@ -11,15 +11,14 @@ import type {
   LogStats,
   LogSummary,
 } from '../model/webhooks/request-log.ts';
-import type { UnarchivedRequests } from '../store/webhooks/unarchived-requests.ts';
-import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
+import type { Store } from '../store/store.ts';
 
 /** Above every ID. */
 const TOP = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
 export class WebhookLogHistory extends Composed<{
-  hot: WebhookLog;
-  unarchived: UnarchivedRequests;
+  hot: Store['webhookLog'];
+  unarchived: Store['unarchivedRequests'];
   archived: ArchivedRequests;
 }> {
   get maxRequests(): number {

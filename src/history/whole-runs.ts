@@ -3,7 +3,6 @@ import type { Archive } from '../archive/archive.ts';
 import { type EventRecord, recordOf } from '../model/events/event.ts';
 import { readEvent } from '../model/events/event-encoding.ts';
 import { Composed } from '../model/values/composed.ts';
-import type { Events } from '../store/events/events.ts';
 import type { WholeRun } from '../store/runs/whole-runs.ts';
 import type { Store } from '../store/store.ts';
 
@@ -15,7 +14,7 @@ export interface RunWithEvents extends WholeRun {
 export class WholeRunHistory extends Composed<{
   store: Pick<Store, 'wholeRuns' | 'offloadedRuns'>;
   archive: Archive | undefined;
-  events: Pick<Events, 'records'>;
+  events: Pick<Store['events'], 'records'>;
 }> {
   /** undefined if the run is not stored, or archived.
    *  @throws ServiceError archive_unavailable */

@@ -4,12 +4,11 @@ import type { RunJob, RunRef } from '../jobs/queues/queues.ts';
 import type { AppFunction } from '../model/apps/app.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
-import type { Runs } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface OwnerDeps extends Pick<Store, 'environmentKinds'> {
   functions: FunctionTables;
-  runs: Pick<Runs, 'pinOf'>;
+  runs: Pick<Store['runs'], 'pinOf'>;
 }
 
 export interface JobOwner extends CallOwner {

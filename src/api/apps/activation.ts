@@ -19,10 +19,8 @@ import {
   type Versioning,
 } from '../../model/apps/versions.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { App } from '../../store/apps/apps.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { AuditLog } from '../../store/auth/audit-log.ts';
+import type { Store } from '../../store/store.ts';
 import { type AppChanges, versionOf } from './app-changes.ts';
 
 export interface ActivateOptions {
@@ -40,11 +38,11 @@ interface Start {
 
 export class Activation extends Composed<{
   quotas: Quotas;
-  appVersions: AppVersions;
-  functions: Functions;
+  appVersions: Store['appVersions'];
+  functions: Store['functions'];
   appChanges: AppChanges;
   timerChecks: Pick<TimerChecks, 'checkNow'>;
-  auditLog: Pick<AuditLog, 'append'>;
+  auditLog: Pick<Store['auditLog'], 'append'>;
   recorder: Pick<MetricsRecorder, 'rampAborted'>;
   log: Logger;
 }> {

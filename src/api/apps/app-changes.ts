@@ -9,11 +9,10 @@ import { type AppVersion, type VersionChoices, withRamp } from '../../model/apps
 import { newId } from '../../model/ids.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { AppVersions } from '../../store/apps/app-versions.ts';
-import type { App, Apps } from '../../store/apps/apps.ts';
-import type { Deploys } from '../../store/apps/deploys.ts';
-import type { Functions, Replaced } from '../../store/apps/functions.ts';
+import type { App } from '../../store/apps/apps.ts';
+import type { Replaced } from '../../store/apps/functions.ts';
 import { KeyedQueue } from '../../store/redis/keyed-queue.ts';
+import type { Store } from '../../store/store.ts';
 import { existingApp } from './existing.ts';
 
 export interface Applied {
@@ -24,17 +23,15 @@ export interface Applied {
   by: SyncOrigin;
 }
 
-export class AppChanges extends Composed<{
-  quotas: Quotas;
-  apps: Apps;
-  appVersions: AppVersions;
-  functions: Functions;
-  deploys: Pick<Deploys, 'record'>;
-  /** Applies changed limits to waiting calls. */
-  admission: Pick<Admission, 'noteChange'>;
-  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
-  schedules: Pick<Schedules, 'follow'>;
-}> {
+export class AppChanges extends Composed<
+  Pick<Store, 'apps' | 'appVersions' | 'functions' | 'deploys'> & {
+    quotas: Quotas;
+    /** Applies changed limits to waiting calls. */
+    admission: Pick<Admission, 'noteChange'>;
+    timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
+    schedules: Pick<Schedules, 'follow'>;
+  }
+> {
   /** Makes one change per app at a time, so that the stored app and its functions are from the same registration. */
   readonly #queue = new KeyedQueue();
 

@@ -6,8 +6,6 @@ import { isKey, provesKey } from '../../functions/signing.ts';
 import { sameSecret } from '../../model/auth/secret.ts';
 import { type Environment, environmentNameSchema, ownerOf, ownerOfName, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
-import type { SigningKeys } from '../../store/auth/signing-keys.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { Store } from '../../store/store.ts';
 import { bearerOf } from '../auth/principals.ts';
 import { rememberProven, requireProven } from '../auth/proven-environment.ts';
@@ -57,7 +55,11 @@ export async function requireSigningKey(
 /** The environment of a registration that passed `appGuard`; production if the app names none. An unknown name creates a branch
  *  environment.
  *  @throws ServiceError registration_invalid, environment_archived, environment_changed, quota_exceeded */
-export async function environmentOfApp(ctx: Context, environments: Environments, branchesMax: number): Promise<string> {
+export async function environmentOfApp(
+  ctx: Context,
+  environments: Store['environments'],
+  branchesMax: number,
+): Promise<string> {
   const name = selectedName(ctx);
   const found = await environments.findOrFetch(name);
   requireProven(ctx, found);
@@ -70,14 +72,14 @@ export async function environmentOfApp(ctx: Context, environments: Environments,
 
 /** The environment of an app's request for data that passed `appGuard`.
  *  @throws ServiceError environment_unknown, environment_changed */
-export async function existingEnvironment(ctx: Context, environments: Environments): Promise<string> {
+export async function existingEnvironment(ctx: Context, environments: Store['environments']): Promise<string> {
   const environment = await namedEnvironment(ctx, environments);
   requireProven(ctx, environment);
   return environment.name;
 }
 
 /** @throws ServiceError environment_unknown */
-export async function namedEnvironment(ctx: Context, environments: Environments): Promise<Environment> {
+export async function namedEnvironment(ctx: Context, environments: Store['environments']): Promise<Environment> {
   const name = selectedName(ctx);
   const isName = environmentNameSchema.safeParse(name).success;
   const environment = isName ? await environments.findOrFetch(name) : undefined;
@@ -94,13 +96,21 @@ function selectedName({ req }: Context): string {
 }
 
 /** The signing key whose hash the request sends. */
-async function keyProvenBy(ctx: Context, owner: string, signingKeys: SigningKeys): Promise<string | undefined> {
+async function keyProvenBy(
+  ctx: Context,
+  owner: string,
+  signingKeys: Store['signingKeys'],
+): Promise<string | undefined> {
   const given = bearerOf(ctx);
   if (given === undefined) return undefined;
   return signingKeys.find(owner, (key) => isKey(given, key));
 }
 
-async function createBranch(name: string, environments: Environments, branchesMax: number): Promise<Environment> {
+async function createBranch(
+  name: string,
+  environments: Store['environments'],
+  branchesMax: number,
+): Promise<Environment> {
   if (!environmentNameSchema.safeParse(name).success) {
     throw new ServiceError('registration_invalid', {
       detail: `${describe(name)} is not a valid environment name`,

@@ -3,8 +3,7 @@ import type { HttpAgent } from '../../functions/http-agent.ts';
 import { type AppToProbe, probeApp } from '../../functions/probe.ts';
 import { mayStillBeThere } from '../../model/apps/app-problems.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { SigningKeys } from '../../store/auth/signing-keys.ts';
-import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Time limit of a probe: short, because the app waits for the response to its registration. */
 const TIMEOUT_MS = 3_000;
@@ -12,8 +11,8 @@ const TIMEOUT_MS = 3_000;
 const SHARED_MS = 10_000;
 
 export class KnownPaths extends Composed<{
-  signingKeys: Pick<SigningKeys, 'current'>;
-  environmentKinds: Pick<EnvironmentKinds, 'of'>;
+  signingKeys: Pick<Store['signingKeys'], 'current'>;
+  environmentKinds: Pick<Store['environmentKinds'], 'of'>;
   httpAgent: HttpAgent;
 }> {
   /** Keyed by environment and URL, oldest first. */

@@ -10,7 +10,6 @@ import { PRODUCTION } from '../../model/environment.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { shellWord } from '../../model/values/shell-word.ts';
 import type { App } from '../../store/apps/apps.ts';
-import type { Functions } from '../../store/apps/functions.ts';
 import type { Store } from '../../store/store.ts';
 import type { KnownPaths } from './known-paths.ts';
 
@@ -20,7 +19,7 @@ export interface OriginCheckDeps extends Pick<Store, 'allowedOrigins' | 'heldReg
   appOrigins: readonly string[];
   /** Setting NEW_APPS. */
   newApps: 'accept' | 'hold';
-  functions: Pick<Functions, 'all'>;
+  functions: Pick<Store['functions'], 'all'>;
   knownPaths: Pick<KnownPaths, 'isKept'>;
   log: Logger;
 }

@@ -11,11 +11,9 @@ import { originsOf } from '../../model/apps/held-registration.ts';
 import { asVersion, becomesActive, isRegistrationOf, type VersionChoices } from '../../model/apps/versions.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { AppVersions } from '../../store/apps/app-versions.ts';
-import type { App, Apps } from '../../store/apps/apps.ts';
-import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
+import type { App } from '../../store/apps/apps.ts';
 import type { Replaced } from '../../store/apps/functions.ts';
-import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
+import type { Store } from '../../store/store.ts';
 import { type AppChanges, idsOf, versionOf } from './app-changes.ts';
 import { type CheckedFunctions, checkAll, parseRegistration, type SortedFunctions } from './check-registration.ts';
 import type { OriginCheck, TrustedRegistration } from './origin-check.ts';
@@ -42,20 +40,18 @@ export interface ParsedRegistration {
 }
 
 /** Registers apps that send their registration, connect, or answer a sync request. */
-export class Registrar extends Composed<{
-  quotas: Quotas;
-  functionLimits: FunctionLimits;
-  /** Reaction to registrations with unsupported fields. */
-  unsupported: Config['unsupported'];
-  apps: Apps;
-  appVersions: AppVersions;
-  appChanges: AppChanges;
-  heldRegistrations: Pick<HeldRegistrations, 'release'>;
-  originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
-  expressionProblems: ExpressionProblems;
-  timerChecks: Pick<TimerChecks, 'checkNow'>;
-  log: Logger;
-}> {
+export class Registrar extends Composed<
+  Pick<Store, 'apps' | 'appVersions' | 'heldRegistrations' | 'expressionProblems'> & {
+    quotas: Quotas;
+    functionLimits: FunctionLimits;
+    /** Reaction to registrations with unsupported fields. */
+    unsupported: Config['unsupported'];
+    appChanges: AppChanges;
+    originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
+    timerChecks: Pick<TimerChecks, 'checkNow'>;
+    log: Logger;
+  }
+> {
   /** Local apps that are probed at intervals (discovery.ts): their registrations without changes are logged at debug level only. */
   readonly repeated = new Set<string>();
 

@@ -10,8 +10,6 @@ import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { describe } from '../../model/values/json.ts';
-import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
-import type { Apps } from '../../store/apps/apps.ts';
 import type { Store } from '../../store/store.ts';
 import { serviceErrorOf } from '../http/error-handler.ts';
 import { notRegisteredHint } from './mode-hints.ts';
@@ -32,11 +30,10 @@ export interface SyncResult {
 }
 
 export interface AppSyncDeps
-  extends Pick<Store, 'apps' | 'functions' | 'environments' | 'signingKeys' | 'environmentKinds'> {
+  extends Pick<Store, 'apps' | 'functions' | 'environments' | 'signingKeys' | 'environmentKinds' | 'allowedOrigins'> {
   dev: boolean;
   /** The service's address, for apps on the same machine. */
   address: string;
-  allowedOrigins: Pick<AllowedOrigins, 'startRequest'>;
   registrar: Registrar;
   backpressure: Backpressure;
   httpAgent: HttpAgent;
@@ -50,10 +47,11 @@ export class AppSync extends Composed<AppSyncDeps> {
    *  quota_exceeded, memory_short */
   async register(env: string, url: string, by: SyncOrigin, onlyApp?: string): Promise<SyncResult> {
     const { apps } = this.deps;
-    const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
-      apps
-        .recordSyncFailure(env, isMeant, serviceErrorOf(error).message, Date.now(), found, by)
-        .then(() => Promise.reject(error));
+    const failed =
+      (isMeant: Parameters<Store['apps']['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
+        apps
+          .recordSyncFailure(env, isMeant, serviceErrorOf(error).message, Date.now(), found, by)
+          .then(() => Promise.reject(error));
     const found = await this.#request(env, url, onlyApp).catch(failed((app) => app.url === url, 'asked'));
     const answered = 'functions' in found ? found.app : found.registration.appName;
     if (onlyApp !== undefined && answered !== onlyApp) throw otherApp(url, onlyApp, answered);

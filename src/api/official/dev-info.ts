@@ -1,14 +1,16 @@
 /** `GET /dev`: official SDKs and their tools read it to detect a development server. Dev mode only. */
 import { PRODUCTION } from '../../model/environment.ts';
-import type { Apps } from '../../store/apps/apps.ts';
-import type { Functions } from '../../store/apps/functions.ts';
+import type { Store } from '../../store/store.ts';
 import { VERSION } from '../../version.ts';
 import type { Router } from '../http/router.ts';
 
 /** `GET /v1/functions` has the rest. */
 const FUNCTIONS_MAX = 1_000;
 
-export function devInfoRoute(router: Router, { apps, functions }: { apps: Apps; functions: Functions }): void {
+export function devInfoRoute(
+  router: Router,
+  { apps, functions }: { apps: Store['apps']; functions: Store['functions'] },
+): void {
   router.get('/dev', async (ctx) => {
     const [registered, all] = await Promise.all([apps.all(PRODUCTION), functions.all(PRODUCTION)]);
     const live = all.functions.filter(({ archived }) => !archived);

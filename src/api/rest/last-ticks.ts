@@ -6,7 +6,6 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import { lastTick } from '../../model/schedules/ticks.ts';
-import type { Runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { LastTick } from '../views/function.ts';
 
@@ -14,7 +13,7 @@ import type { LastTick } from '../views/function.ts';
 const RECENT_MS = 10_000;
 
 export interface LastTickDeps extends Pick<Store, 'keys' | 'ids'> {
-  runs: Pick<Runs, 'readMany'>;
+  runs: Pick<Store['runs'], 'readMany'>;
 }
 
 /** Last ticks by cron text. Archived runs are missing while the archive is unavailable. */

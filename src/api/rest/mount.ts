@@ -10,7 +10,6 @@ import { type AccessLevel, accessAnywhere, accessTo, accessToAll } from '../../m
 import { PRODUCTION, refOf } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
@@ -245,7 +244,7 @@ function onClose(response: ServerResponse, done: () => void): void {
 }
 
 /** @throws ServiceError environment_unknown, environment_changed, environment_deleting */
-async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
+async function selectedEnvironment(ctx: Context, environments: Store['environments']): Promise<string> {
   const name = environmentOf(ctx);
   if (name === PRODUCTION) return name;
   const environment = await environments.findOrFetch(name);

@@ -8,7 +8,6 @@ import { listensTo } from '../../model/events/triggers.ts';
 import { MINUTE_MS, shownSpan } from '../../model/values/time.ts';
 import type { Redis } from '../../store/redis/connection/connection.ts';
 import { readServerInfo } from '../../store/redis/connection/server-info.ts';
-import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { FunctionLanes } from '../flow-control/function-lanes.ts';
@@ -28,6 +27,7 @@ export interface MeasureDeps
     | 'heldEvents'
     | 'limitUsage'
     | 'metrics'
+    | 'pausedRuns'
     | 'processes'
     | 'webhookIssues'
     | 'webhookReconciliations'
@@ -36,7 +36,6 @@ export interface MeasureDeps
   redis: Redis;
   functions: Pick<FunctionTables, 'of'>;
   functionLanes: Pick<FunctionLanes, 'stopped'>;
-  pausedRuns: PausedRuns;
   queues: PartitionQueues;
   /** undefined without an archive. */
   hotMs: number | undefined;

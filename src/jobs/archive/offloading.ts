@@ -28,11 +28,10 @@ export const UNAVAILABLE_RETRY_MS = 2_000;
 /** How long before its next reconciliation a run returns; that is a minute or more before its wake-up. */
 const LEAD_MS = 300_000;
 
-export interface OffloadingDeps extends Pick<Store, 'offloadedRuns' | 'offloadedRunAlarms'> {
+export interface OffloadingDeps extends Pick<Store, 'offloadedRuns' | 'offloadedRunAlarms' | 'environments'> {
   archive: Pick<Archive, 'offloadedRuns' | 'hotMs'>;
   runReturns: Pick<RunReturns, 'bringBack'>;
   events: Pick<Store['events'], 'envelopes'>;
-  environments: Pick<Store['environments'], 'all'>;
   reconcileAfterMs: number;
   /** Dev mode: runs that are due by this time return (dev-clock/clock-moves.ts). */
   devClock: { readonly horizonMs: number | undefined; readonly latestHorizonMs: number } | undefined;

@@ -5,8 +5,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { type BulkOperationKind, type BulkOperationRef, INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { Locks } from '../../store/redis/locks.ts';
+import type { Store } from '../../store/store.ts';
 import type { AnyBulkWork } from './bulk-work.ts';
 
 const CONCURRENCY = { total: 8, perEnvironment: 2 };
@@ -21,8 +20,8 @@ const POLL_MAX_MS = 1_000;
 
 export class BulkRounds extends Composed<{
   kindsOfWork: readonly AnyBulkWork[];
-  environments: Pick<Environments, 'read'>;
-  locks: Pick<Locks, 'withLock'>;
+  environments: Pick<Store['environments'], 'read'>;
+  locks: Pick<Store['locks'], 'withLock'>;
   log: Logger;
 }> {
   readonly #inProgress = new Map<string, { env: string; kind: BulkOperationKind; done: Promise<void> }>();

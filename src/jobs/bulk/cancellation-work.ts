@@ -10,9 +10,7 @@ import {
 } from '../../model/runs/cancellation.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { RunLists } from '../../store/runs/run-lists.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { BulkWork } from './bulk-work.ts';
@@ -25,10 +23,10 @@ const SETTLING_MS = 2_000;
 
 export interface CancellationWorkDeps {
   cancellations: BulkStore['cancellations'];
-  runLists: Pick<RunLists, 'activeOf'>;
-  runs: Pick<Runs, 'readMany' | 'readManyToChange'>;
+  runLists: Pick<Store['runLists'], 'activeOf'>;
+  runs: Pick<Store['runs'], 'readMany' | 'readManyToChange'>;
   /** Includes archived events, which offloaded runs have. */
-  events: Pick<Events, 'records'>;
+  events: Pick<Store['events'], 'records'>;
   evaluator: ExpressionEvaluator;
   transitions: Pick<RunTransitions, 'cancel'>;
 }

@@ -5,15 +5,11 @@ import { ServiceError } from '../../errors.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { sum } from '../../model/values/sum.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import { delayedUntil, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines } from '../../store/redis/connection/connection.ts';
 import type { Redis } from '../../store/redis/connection/servers.ts';
 import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
-import type { Locks } from '../../store/redis/locks.ts';
-import type { ActiveRuns } from '../../store/runs/active-runs.ts';
-import type { OffloadedRunAlarms } from '../../store/runs/offloaded-run-alarms.ts';
-import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { FollowedClock } from './followed-clock.ts';
 import { shortenTtls } from './time-to-live.ts';
@@ -51,18 +47,15 @@ interface QueueState {
   marker: string;
 }
 
-export class ClockMoves extends Composed<{
-  redis: Redis;
-  keys: Keyspace;
-  locks: Pick<Locks, 'withLock'>;
-  queues: PartitionQueues;
-  activeRuns: Pick<ActiveRuns, 'count'>;
-  offloadedRuns: Pick<OffloadedRuns, 'mayExist' | 'countIn'>;
-  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>;
-  environments: Pick<Environments, 'all'>;
-  devClock: FollowedClock;
-  clock: Clock;
-}> {
+export class ClockMoves extends Composed<
+  Pick<Store, 'locks' | 'activeRuns' | 'offloadedRuns' | 'offloadedRunAlarms' | 'environments'> & {
+    redis: Redis;
+    keys: Keyspace;
+    queues: PartitionQueues;
+    devClock: FollowedClock;
+    clock: Clock;
+  }
+> {
   /** @throws ServiceError clock_moving */
   async moveTo(targetMs: number): Promise<Moved> {
     let moved: Moved | undefined;

@@ -9,10 +9,9 @@ import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { batchRunIdOf, runIdOf } from '../../model/runs/run.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
-import type { Events } from '../../store/events/events.ts';
 import type { DebounceResult } from '../../store/flow-control/debounces.ts';
 import type { EventGroups } from '../../store/flow-control/event-groups.ts';
-import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { Store } from '../../store/store.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 import type { TimerChecks } from './timer-checks.ts';
@@ -22,8 +21,8 @@ export type OptionsOf<Option extends GroupOption> = NonNullable<FlowOptions[Opti
 
 export interface EventGroupDeps {
   ids: PartitionedIds;
-  events: Pick<Events, 'extendRetention'>;
-  runLists: Pick<RunLists, 'briefsByEvent'>;
+  events: Pick<Store['events'], 'extendRetention'>;
+  runLists: Pick<Store['runLists'], 'briefsByEvent'>;
   flowKeys: FlowKeys;
   timerChecks: TimerChecks;
   clock: Clock;
@@ -124,7 +123,7 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
 async function formerRuns(
   env: string,
   proposals: readonly RunProposal[],
-  runLists: Pick<RunLists, 'briefsByEvent'>,
+  runLists: Pick<Store['runLists'], 'briefsByEvent'>,
 ): Promise<Map<RunProposal, string>> {
   const repeated = proposals.filter((proposal) => proposal.repeated);
   const runs = await runLists.briefsByEvent(

@@ -5,8 +5,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { AppVersions } from '../../store/apps/app-versions.ts';
-import type { Functions } from '../../store/apps/functions.ts';
+import type { Store } from '../../store/store.ts';
 
 /** After this time, every process knows of a change. */
 export const RECENT_MS = 1_000;
@@ -21,7 +20,10 @@ export interface KnownFunctions {
   table: TriggerTable;
 }
 
-export class FunctionTables extends Composed<{ functions: Functions; versions: Pick<AppVersions, 'read'> }> {
+export class FunctionTables extends Composed<{
+  functions: Store['functions'];
+  versions: Pick<Store['appVersions'], 'read'>;
+}> {
   readonly #tables = new LRUCache<string, KnownFunctions & { checkedAt: number }>({
     max: TABLES_MAX,
   });

@@ -3,7 +3,6 @@
 import type { History } from '../../history/history.ts';
 import type { BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import { hasEnded } from '../../model/runs/run.ts';
-import type { Runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 
@@ -11,7 +10,7 @@ const CHECKED_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 100;
 
 export interface EndedRunsDeps extends Pick<Store, 'replayedRuns'> {
-  runs: Pick<Runs, 'readMany'>;
+  runs: Pick<Store['runs'], 'readMany'>;
   history: Pick<History, 'runs'>;
   transitions: Pick<RunTransitions, 'cancel'>;
 }

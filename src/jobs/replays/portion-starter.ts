@@ -1,16 +1,15 @@
 /** Starts the runs of a portion of a replay. Idempotent: run IDs are derived. */
 import type { Logger } from '../../log.ts';
 import type { FailureReason } from '../../model/replays/replay.ts';
-import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection/connection.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { Pair, RunToReplay } from './planner.ts';
 
 export interface PortionStarterDeps {
-  events: Pick<Events, 'records'>;
-  runs: Pick<Runs, 'readMany'>;
+  events: Pick<Store['events'], 'records'>;
+  runs: Pick<Store['runs'], 'readMany'>;
   /** Restores archived events to Redis. */
   restoreEvents: (env: string, eventIds: readonly string[]) => Promise<unknown>;
   starter: Pick<RunStarter, 'start'>;

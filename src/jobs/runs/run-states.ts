@@ -8,10 +8,9 @@ import type { Pause } from '../../model/runs/pause.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import type { BacklogPosition, LimitUsage } from '../../store/flow-control/limit-usage.ts';
+import type { BacklogPosition } from '../../store/flow-control/limit-usage.ts';
 import type { PendingSteps } from '../../store/runs/pending-steps.ts';
-import type { Steps } from '../../store/runs/steps.ts';
+import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallRef, entryOf } from '../queues/call-ref.ts';
 import type { DelayedJob, DelayedJobs } from './scheduling/delayed-jobs.ts';
@@ -31,10 +30,10 @@ interface SeenCall extends NextCall {
 
 export class RunStates extends Composed<{
   ids: PartitionedIds;
-  steps: Pick<Steps, 'progressOf'>;
-  limitUsage: LimitUsage;
+  steps: Pick<Store['steps'], 'progressOf'>;
+  limitUsage: Store['limitUsage'];
   functions: FunctionTables;
-  environmentKinds: Pick<EnvironmentKinds, 'of'>;
+  environmentKinds: Pick<Store['environmentKinds'], 'of'>;
   delayedJobs: DelayedJobs;
   capacity: () => number;
 }> {

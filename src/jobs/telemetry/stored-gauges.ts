@@ -1,12 +1,8 @@
 /** Gauges that every process reads from Redis when Prometheus scrapes it. */
 import { setTimeout } from 'node:timers/promises';
 import type { StoredGauges } from '../../metrics/gauges.ts';
-import type { AppVersions } from '../../store/apps/app-versions.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { Redis } from '../../store/redis/connection/connection.ts';
 import { readServerInfo } from '../../store/redis/connection/server-info.ts';
-import type { OffloadedRunAlarms } from '../../store/runs/offloaded-run-alarms.ts';
-import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { queueStatuses } from '../queues/queue-status.ts';
@@ -17,13 +13,20 @@ const CACHE_MS = 1_000;
 const TIMEOUT_MS = 1_000;
 
 interface StoredGaugesDeps
-  extends Pick<Store, 'activeRuns' | 'processes' | 'limitUsage' | 'archiveStatus' | 'outboxStatus'> {
+  extends Pick<
+    Store,
+    | 'activeRuns'
+    | 'processes'
+    | 'limitUsage'
+    | 'archiveStatus'
+    | 'outboxStatus'
+    | 'offloadedRunAlarms'
+    | 'pausedRuns'
+    | 'appVersions'
+    | 'environments'
+  > {
   redis: Redis;
-  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>;
-  pausedRuns: Pick<PausedRuns, 'count'>;
   functionLanes: { count(envs: readonly string[]): Promise<StoredGauges['lanes']> };
-  appVersions: Pick<AppVersions, 'withPinnedRuns'>;
-  environments: Pick<Environments, 'all'>;
 }
 
 type Read = () => Promise<StoredGauges | undefined>;

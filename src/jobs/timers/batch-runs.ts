@@ -4,9 +4,8 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { batchRunIdOf } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { Events } from '../../store/events/events.ts';
 import type { ClosedBatch } from '../../store/flow-control/batches.ts';
-import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { Store } from '../../store/store.ts';
 import type { RunProposal } from '../flow-control/run-proposal.ts';
 import type { GroupRuns } from './event-groups.ts';
 
@@ -14,8 +13,8 @@ export class BatchRuns
   extends Composed<{
     ids: PartitionedIds;
     /** Includes archived events. */
-    events: Pick<Events, 'envelopes'>;
-    runLists: Pick<RunLists, 'briefsByEvent'>;
+    events: Pick<Store['events'], 'envelopes'>;
+    runLists: Pick<Store['runLists'], 'briefsByEvent'>;
   }>
   implements GroupRuns<'batch', ClosedBatch>
 {

@@ -7,10 +7,8 @@ import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { Lanes, LeavingEvent } from '../../store/flow-control/lanes.ts';
-import type { RunStatuses } from '../../store/runs/run-statuses.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { LeavingEvent } from '../../store/flow-control/lanes.ts';
+import type { Store } from '../../store/store.ts';
 import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { DecisionLog } from '../flow-control/flow-control.ts';
 import type { LaneEnds } from '../flow-control/lane-ends.ts';
@@ -41,12 +39,12 @@ export class LaneTimers extends Composed<{
   decisions: Pick<DecisionLog, 'add'>;
   timerChecks: TimerChecks;
   groupRunStarter: GroupRunStarter;
-  lanes: Pick<Lanes, 'take' | 'complete'>;
+  lanes: Pick<Store['lanes'], 'take' | 'complete'>;
   laneStage: FlowStage;
   laneEnds: LaneEnds;
-  runStatuses: Pick<RunStatuses, 'of'>;
+  runStatuses: Pick<Store['runStatuses'], 'of'>;
   /** Both include archived data. */
-  history: { events: Pick<Events, 'envelopes'>; runs: Pick<Runs, 'read'> };
+  history: { events: Pick<Store['events'], 'envelopes'>; runs: Pick<Store['runs'], 'read'> };
 }> {
   async handle({ kind, env, functionId: order, partition, at }: EventGroupTimer): Promise<void> {
     const { functions, laneOrders, timerChecks, groupRunStarter, lanes } = this.deps;

@@ -10,10 +10,8 @@ import { DAY_MS, HOUR_MS, iso } from '../../model/values/time.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
 import { silenceOf } from '../../model/webhooks/silence.ts';
 import type { Store } from '../../store/store.ts';
-import type { Processes } from '../../store/telemetry/processes.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import { TRAFFIC, type WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { IssueNotifier } from './issue-notifier.ts';
 
@@ -22,8 +20,8 @@ const AT_ONCE = 200;
 
 export interface SilenceCheckDeps
   extends Pick<Store, 'ids' | 'webhookIssues' | 'webhookReconciliations' | 'webhookTraffic' | 'webhookWatch'> {
-  webhooks: Pick<Webhooks, 'all'>;
-  processes: Pick<Processes, 'alive'>;
+  webhooks: Pick<Store['webhooks'], 'all'>;
+  processes: Pick<Store['processes'], 'alive'>;
   issueNotifier: IssueNotifier;
   telemetry: Telemetry;
   log: Logger;

@@ -3,7 +3,6 @@ import type { Config } from '../../../config.ts';
 import { sum } from '../../../model/values/sum.ts';
 import { ISSUE_KINDS } from '../../../model/webhooks/issue.ts';
 import { heldOfAll } from '../../../store/apps/held-registrations.ts';
-import type { SecretKeyCheck } from '../../../store/auth/secret-key-check.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 
@@ -55,7 +54,7 @@ function settings({ dev, publicUrl, trustProxy, apiKey }: Config): Finding[] {
   return orOk(found, 'complete');
 }
 
-async function secretKey(config: Config, check: SecretKeyCheck): Promise<Finding[]> {
+async function secretKey(config: Config, check: Store['secretKeyCheck']): Promise<Finding[]> {
   const found: Finding[] = [];
   const unreadable = await check.unreadableWebhooks();
   if (unreadable !== undefined) {

@@ -4,10 +4,7 @@ import type { Backpressure } from '../../../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../../../jobs/queues/partition-queues.ts';
 import { queueStatuses } from '../../../jobs/queues/queue-status.ts';
 import { INGEST } from '../../../jobs/queues/queues.ts';
-import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
-import type { OffloadedRunAlarms } from '../../../store/runs/offloaded-run-alarms.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Processes } from '../../../store/telemetry/processes.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 import { SYNC_CLOCKS } from './redis-checks.ts';
 
@@ -39,7 +36,7 @@ export function processChecks(deps: ProcessCheckDeps): HealthCheck[] {
   ];
 }
 
-async function alive(processes: Processes): Promise<Finding[]> {
+async function alive(processes: Store['processes']): Promise<Finding[]> {
   const found = await processes.alive();
   const [webs, workers] = ['web', 'worker'].map((kind) => found.filter((process) => process.kind === kind).length);
   if (!workers) {
@@ -49,7 +46,7 @@ async function alive(processes: Processes): Promise<Finding[]> {
   return [ok(`${webs} web and ${workers} worker processes are alive`)];
 }
 
-async function clocks(processes: Processes, nowMs: number): Promise<Finding[]> {
+async function clocks(processes: Store['processes'], nowMs: number): Promise<Finding[]> {
   const found = (await processes.alive()).flatMap(({ kind, host, pid, seenAt }) => {
     const aheadMs = seenAt - nowMs;
     if (aheadMs < CLOCK_WARNING_MS && aheadMs > -HEARTBEAT_MS - CLOCK_WARNING_MS) return [];
@@ -62,7 +59,7 @@ async function clocks(processes: Processes, nowMs: number): Promise<Finding[]> {
 }
 
 /** Based on the workers' calls: probing each app would take longer, and reveal its URL to readers. */
-async function throttledApps(processes: Processes): Promise<Finding[]> {
+async function throttledApps(processes: Store['processes']): Promise<Finding[]> {
   const apps = (await processes.alive()).flatMap(({ slowedApps = [] }) => slowedApps);
   const names = [...new Set(apps.map(({ env, app }) => `${app} (${env})`))];
   const found = names
@@ -103,8 +100,8 @@ async function backlog(queues: PartitionQueues, nowMs: number): Promise<Finding[
 }
 
 async function stuckRuns(
-  activeRuns: ActiveRuns,
-  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>,
+  activeRuns: Store['activeRuns'],
+  offloadedRunAlarms: Pick<Store['offloadedRunAlarms'], 'seen'>,
   nowMs: number,
 ): Promise<Finding[]> {
   const [hot, offloaded, overdue] = await Promise.all([

@@ -7,7 +7,6 @@ import type { AppFunction } from '../../../model/apps/app.ts';
 import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../../model/runs/run.ts';
 import type { FromStep } from '../../../model/runs/step-input.ts';
 import { Composed } from '../../../model/values/composed.ts';
-import type { Steps } from '../../../store/runs/steps.ts';
 import type { Store } from '../../../store/store.ts';
 import type { EventRestorer } from '../../archive/event-restorer.ts';
 import { stepCallsOf } from '../../queues/call-ref.ts';
@@ -19,7 +18,7 @@ import type { RunTransitions } from '../state-transitions.ts';
 import { checkFromStep } from './rerun-from-step.ts';
 
 /** The finished and pending steps of a run. */
-type Progress = Awaited<ReturnType<Steps['progress']>>;
+type Progress = Awaited<ReturnType<Store['steps']['progress']>>;
 
 /** A resumed run is reconciled after this time, in case the job of its last call was just ending, or this process dies. */
 const RESUMED_MS = 1_000;
@@ -30,7 +29,7 @@ export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'e
   eventRestorer: EventRestorer;
   starter: RunStarter;
   queuedRunJobs: Pick<QueuedRunJobs, 'delayedCalls' | 'promote'>;
-  steps: Pick<Steps, 'progress'>;
+  steps: Pick<Store['steps'], 'progress'>;
   transitions: Pick<RunTransitions, 'fail' | 'repeatPause'>;
   telemetry: Pick<Telemetry, 'publishRun'>;
 }

@@ -4,15 +4,14 @@ import { ServiceError } from '../../../errors.ts';
 import type { Pin } from '../../../model/apps/versions.ts';
 import { hasEnded, type Run } from '../../../model/runs/run.ts';
 import { Composed } from '../../../model/values/composed.ts';
-import type { AppVersions } from '../../../store/apps/app-versions.ts';
-import type { Runs } from '../../../store/runs/runs.ts';
+import type { Store } from '../../../store/store.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import type { RunRetries } from './run-retries.ts';
 
 export class RunMoves extends Composed<{
-  runs: Pick<Runs, 'move' | 'read' | 'readToChange'>;
+  runs: Pick<Store['runs'], 'move' | 'read' | 'readToChange'>;
   functions: Pick<FunctionTables, 'find'>;
-  appVersions: Pick<AppVersions, 'read'>;
+  appVersions: Pick<Store['appVersions'], 'read'>;
   retries: Pick<RunRetries, 'resume'>;
 }> {
   /** @param version undefined: the run continues with the active version from now on

@@ -4,11 +4,10 @@ import { type EnvironmentKind, PRODUCTION } from '../../../model/environment.ts'
 import type { Run } from '../../../model/runs/run.ts';
 import { chunksOf } from '../../../model/values/chunks.ts';
 import { Composed } from '../../../model/values/composed.ts';
-import type { EnvironmentKinds } from '../../../store/environments/environment-kinds.ts';
 import { BRANCH_PRIORITY, WAKE_UP_PRIORITY } from '../../../store/keys/bullmq.ts';
-import type { JobLists, WaitingJob } from '../../../store/redis/job-lists.ts';
-import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
+import type { WaitingJob } from '../../../store/redis/job-lists.ts';
 import type { JobAfterSleep } from '../../../store/runs/steps.ts';
+import type { Store } from '../../../store/store.ts';
 import type { Admission, AdmittedCallToSchedule } from '../../flow-control/admission.ts';
 import { type CallRef, type CallToSchedule, callRefOf, jobIdOf } from '../../queues/call-ref.ts';
 import { type RunQueue, type TracedRunRef, toRunRef } from '../../queues/queues.ts';
@@ -30,14 +29,13 @@ import {
 /** Maximum number of wake jobs that BullMQ adds in one transaction. */
 const WAKES_AT_ONCE = 100;
 
-export class RunScheduler extends Composed<{
-  jobLists: Pick<JobLists, 'add'>;
-  queuedRunJobs: QueuedRunJobs;
-  environmentKinds: Pick<EnvironmentKinds, 'of'>;
-  admission: Admission;
-  activeRuns: Pick<ActiveRuns, 'advance'>;
-  reconcileAfterMs: number;
-}> {
+export class RunScheduler extends Composed<
+  Pick<Store, 'jobLists' | 'environmentKinds' | 'activeRuns'> & {
+    queuedRunJobs: QueuedRunJobs;
+    admission: Admission;
+    reconcileAfterMs: number;
+  }
+> {
   async enqueueCall(call: CallToSchedule): Promise<void> {
     await this.enqueueCalls([call]);
   }
