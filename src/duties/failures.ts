@@ -1,5 +1,6 @@
 /** Failures of a duty's rounds: each is logged once while it stays the same, and retries are increasingly delayed. */
 import type { Logger } from '../log.ts';
+import { Composed } from '../model/values/composed.ts';
 
 const FIRST_RETRY_MS = 1_000;
 /** Maximum delay for a duty that runs more often. */
@@ -8,16 +9,9 @@ const RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 300_000;
 const DOUBLINGS_MAX = 10;
 
-export class Failures {
-  readonly #duty: string;
-  readonly #log: Logger;
+export class Failures extends Composed<{ duty: string; log: Logger }> {
   /** Keyed by partition. */
   readonly #last = new Map<number, { message: string; count: number }>();
-
-  constructor(duty: string, log: Logger) {
-    this.#duty = duty;
-    this.#log = log;
-  }
 
   /** Whether the last round failed in any partition. */
   get any(): boolean {
@@ -30,8 +24,8 @@ export class Failures {
     const count = (last?.count ?? 0) + 1;
     this.#last.set(partition, { message, count });
     const level = last?.message === message ? 'debug' : 'warn';
-    this.#log[level](
-      { duty: this.#duty, partition, failures: count, err: message, stack },
+    this.deps.log[level](
+      { duty: this.deps.duty, partition, failures: count, err: message, stack },
       'a duty failed; tried again',
     );
     const longestMs = Math.min(Math.max(everyMs, RETRY_MS), LONGEST_RETRY_MS);
@@ -42,7 +36,7 @@ export class Failures {
     const last = this.#last.get(partition);
     if (!last) return;
     this.#last.delete(partition);
-    this.#log.info({ duty: this.#duty, partition, failures: last.count }, 'a duty works again');
+    this.deps.log.info({ duty: this.deps.duty, partition, failures: last.count }, 'a duty works again');
   }
 
   /** Forgets partitions that others work on now. */

@@ -1,6 +1,7 @@
 /** One duty in one process: a round in all partitions at the same time, a pause, the next round. */
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
+import { Composed } from '../model/values/composed.ts';
 import type { Locks } from '../store/redis/locks.ts';
 import type { BoundDuty } from './duty.ts';
 import { Failures } from './failures.ts';
@@ -23,10 +24,8 @@ export interface DutyState {
   state: (typeof DUTY_STATES)[number];
 }
 
-export class DutyLoop {
-  readonly #duty: BoundDuty;
-  readonly #deps: LoopDeps;
-  readonly #failures: Failures;
+export class DutyLoop extends Composed<LoopDeps & { duty: BoundDuty }> {
+  readonly #failures = new Failures({ duty: this.deps.duty.name, log: this.deps.log });
   readonly #closing = new AbortController();
   #pause = new AbortController();
   /** Each is called at the end of a round that has not begun yet. */
@@ -34,15 +33,9 @@ export class DutyLoop {
   #hasDoneRound = false;
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(duty: BoundDuty, deps: LoopDeps) {
-    this.#duty = duty;
-    this.#deps = deps;
-    this.#failures = new Failures(duty.name, deps.log);
-  }
-
   get state(): DutyState {
     const state = this.#failures.any ? 'failing' : this.#hasDoneRound ? 'ok' : 'starting';
-    return { name: this.#duty.name, state };
+    return { name: this.deps.duty.name, state };
   }
 
   start(): void {
@@ -62,11 +55,11 @@ export class DutyLoop {
     this.#closing.abort();
     this.#pause.abort();
     await this.#atMost(this.#loop);
-    await this.#atMost(this.#duty.end());
+    await this.#atMost(this.deps.duty.end());
   }
 
   async #run(): Promise<void> {
-    const { firstAfterMs } = this.#duty;
+    const { firstAfterMs } = this.deps.duty;
     if (firstAfterMs > 0) await this.#sleep(firstAfterMs);
     while (!this.#closing.signal.aborted) {
       const requests = this.#requests;
@@ -75,7 +68,7 @@ export class DutyLoop {
       this.#hasDoneRound = true;
       for (const done of requests) done();
       // Jitter, so that several processes do not run it at the same moment.
-      await this.#sleep(delayMs * (0.75 + this.#deps.time.random() / 2));
+      await this.#sleep(delayMs * (0.75 + this.deps.time.random() / 2));
     }
     for (const done of this.#requests) done();
   }
@@ -83,23 +76,23 @@ export class DutyLoop {
   async #sleep(ms: number): Promise<void> {
     if (this.#requests.length > 0 || this.#closing.signal.aborted) return;
     this.#pause = new AbortController();
-    await this.#deps.time.sleep(ms, this.#pause.signal);
+    await this.deps.time.sleep(ms, this.#pause.signal);
   }
 
   async #round(): Promise<number> {
-    const partitions = this.#duty.scope === 'partition' ? this.#deps.partitions() : [0];
+    const partitions = this.deps.duty.scope === 'partition' ? this.deps.partitions() : [0];
     this.#failures.keep(partitions);
     const delays = await Promise.all(partitions.map((partition) => this.#roundIn(partition)));
-    return delays.length === 0 ? this.#duty.everyMs : Math.min(...delays);
+    return delays.length === 0 ? this.deps.duty.everyMs : Math.min(...delays);
   }
 
   /** @returns milliseconds until the next round */
   async #roundIn(partition: number): Promise<number> {
-    const { name, everyMs } = this.#duty;
-    const { recorder, time } = this.#deps;
+    const { name, everyMs } = this.deps.duty;
+    const { recorder, time } = this.deps;
     const startedAt = time.now();
     try {
-      const result = await this.#withLease(partition, (signal) => this.#duty.doRound({ partition, signal }));
+      const result = await this.#withLease(partition, (signal) => this.deps.duty.doRound({ partition, signal }));
       if (result.isDone) recorder.dutyRound(name, 'completed', time.now() - startedAt);
       this.#failures.succeeded(partition);
       return result.nextMs ?? everyMs;
@@ -116,12 +109,12 @@ export class DutyLoop {
     partition: number,
     work: (signal: AbortSignal) => Promise<number | undefined>,
   ): Promise<{ isDone: boolean; nextMs?: number | undefined }> {
-    const { name, scope, leaseMs } = this.#duty;
+    const { name, scope, leaseMs } = this.deps.duty;
     const { signal } = this.#closing;
     if (leaseMs === undefined) return { isDone: true, nextMs: await work(signal) };
     const lease = scope === 'partition' ? `${name}:${partition}` : name;
     let nextMs: number | undefined;
-    const isDone = await this.#deps.locks.withLock(lease, leaseMs, async (lost) => {
+    const isDone = await this.deps.locks.withLock(lease, leaseMs, async (lost) => {
       nextMs = await work(AbortSignal.any([signal, lost]));
     });
     return { isDone, nextMs };
@@ -129,13 +122,13 @@ export class DutyLoop {
 
   /** Waits for the last round, for at most the time that it may take. */
   async #atMost(work: Promise<unknown>): Promise<void> {
-    const { lastRoundMs } = this.#duty;
+    const { lastRoundMs } = this.deps.duty;
     const settled = work.catch((error: Error) => {
-      this.#deps.log.debug({ duty: this.#duty.name, err: error.message }, 'a duty did not end in order');
+      this.deps.log.debug({ duty: this.deps.duty.name, err: error.message }, 'a duty did not end in order');
     });
     if (lastRoundMs === Number.POSITIVE_INFINITY) return void (await settled);
     const waiting = new AbortController();
-    await Promise.race([settled, this.#deps.time.sleep(lastRoundMs, waiting.signal)]);
+    await Promise.race([settled, this.deps.time.sleep(lastRoundMs, waiting.signal)]);
     waiting.abort();
   }
 }

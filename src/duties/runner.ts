@@ -23,7 +23,7 @@ export class DutyRunner {
     const started: DutyLoop[] = [];
     for (const duty of duties) {
       if (duty.isWanted?.(deps) === false) continue;
-      const loop = new DutyLoop(bind(duty, deps), this.#deps);
+      const loop = new DutyLoop({ ...this.#deps, duty: bind(duty, deps) });
       this.#loops.set(duty.name, loop);
       started.push(loop);
       loop.start();

@@ -6,6 +6,7 @@ import type { Destination } from '../model/apps/destination.ts';
 import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import { resultOfEndpoint } from '../model/runs/endpoint-response.ts';
+import { Composed } from '../model/values/composed.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
@@ -66,17 +67,10 @@ export interface DestinationData {
   originalOf(webhookId: string, requestId: string): Promise<OriginalRequest | undefined>;
 }
 
-export class FunctionClient {
-  readonly #options: FunctionClientOptions;
-  readonly #agents: HttpAgent;
-  readonly #memory: ResponseMemory;
+export class FunctionClient extends Composed<FunctionClientOptions> {
+  readonly #agents = new HttpAgent(this.deps);
+  readonly #memory = new ResponseMemory(LARGEST_AT_ONCE * this.deps.responseMaxBytes);
   #isAbandoned = false;
-
-  constructor(options: FunctionClientOptions) {
-    this.#options = options;
-    this.#agents = new HttpAgent(options);
-    this.#memory = new ResponseMemory(LARGEST_AT_ONCE * options.responseMaxBytes);
-  }
 
   /** Calls the function and returns the outcome, even if no response comes. Throws only before the call: if the memos cannot be
    *  serialized, a what-if call is too large, a key, a secret or the original request cannot be read, or no connection of the app accepts
@@ -86,7 +80,7 @@ export class FunctionClient {
     const original = await this.#originalOf(fn.destination, fn, context);
     if (original && 'kind' in original) return original;
     try {
-      const secrets = this.#options.destinations.secretsOf(context.run.env, fn);
+      const secrets = this.deps.destinations.secretsOf(context.run.env, fn);
       return await this.#call(fn, context, destinationRequest(fn.destination, context, secrets, original));
     } finally {
       original?.release?.();
@@ -94,18 +88,18 @@ export class FunctionClient {
   }
 
   async #call(fn: AppFunction, context: CallContext, destined?: DestinationRequest): Promise<Outcome> {
-    const { takesLogs } = this.#options;
+    const { takesLogs } = this.deps;
     const client = fn.dialect === 'service' ? { takesLogs } : undefined;
     const { env } = context.run;
     const body = fn.endpoint || destined ? '' : callRequestBody(context, client);
-    const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
+    const [signingKey, kind] = await Promise.all([this.deps.signingKeyOf(env), this.deps.kindOf(env)]);
     const startedAt = Date.now();
     const recordEnd = (status: number | undefined) =>
-      this.#options.onEnd?.(env, fn.app, { functionId: fn.id, status, startedAt, endedAt: Date.now() });
+      this.deps.onEnd?.(env, fn.app, { functionId: fn.id, status, startedAt, endedAt: Date.now() });
     try {
-      const response = await tracedCall(this.#options.tracing, fn.url, context.run, (traceHeaders) =>
+      const response = await tracedCall(this.deps.tracing, fn.url, context.run, (traceHeaders) =>
         isConnected(fn.url)
-          ? this.#options.connect.call(fn, context, body, traceHeaders)
+          ? this.deps.connect.call(fn, context, body, traceHeaders)
           : destined
             ? this.#postTo(fn, destined, kind)
             : this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
@@ -143,13 +137,13 @@ export class FunctionClient {
     { signingKey, kind }: { signingKey: string | undefined; kind: EnvironmentKind },
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
-    const { dev, timeoutMs, responseMaxBytes: maxBytes } = this.#options;
+    const { dev, timeoutMs, responseMaxBytes: maxBytes } = this.deps;
     const { dialect, endpoint } = fn;
     const agent = this.#agents.for(kind);
     const memory = this.#memory;
     if (endpoint) {
       const request = endpointRequest({ ...fn, endpoint }, context, signingKey);
-      if (!(await this.#options.allowsEndpoint(context.run.env, request.url))) {
+      if (!(await this.deps.allowsEndpoint(context.run.env, request.url))) {
         throw new EndpointRefused(`nobody has allowed endpoints at ${new URL(request.url).origin}`);
       }
       const common = {
@@ -187,7 +181,7 @@ export class FunctionClient {
   ): Promise<OriginalRequest | Failure | undefined> {
     const [{ webhook } = {}] = fn.triggers;
     if (destination.body !== 'request' || webhook === undefined) return undefined;
-    const { destinations } = this.#options;
+    const { destinations } = this.deps;
     return (await destinations.originalOf(webhook, event.request_id)) ?? withoutOriginal(event, Date.now());
   }
 
@@ -198,7 +192,7 @@ export class FunctionClient {
   }
 
   #timeoutOf({ destination }: AppFunction): number {
-    const { timeoutMs } = this.#options;
+    const { timeoutMs } = this.deps;
     return Math.min(destination?.timeoutMs ?? timeoutMs, timeoutMs);
   }
 
@@ -216,7 +210,7 @@ export class FunctionClient {
   /** Aborts calls in flight without an outcome, as if this process had died. For a process that ends. */
   abandon(): void {
     this.#isAbandoned = true;
-    this.#options.connect.abandon();
+    this.deps.connect.abandon();
     void this.#agents.destroy();
   }
 

@@ -6,6 +6,7 @@ import type { EnvironmentKind } from '../model/environment.ts';
 import { isSecretHeader } from '../model/requests/secrets.ts';
 import { originOf, type StepRequest } from '../model/requests/step-request.ts';
 import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
+import { Composed } from '../model/values/composed.ts';
 import { decoded } from './content-encoding.ts';
 import { SERVER_SDK } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge, readBytes } from './http-agent.ts';
@@ -28,20 +29,14 @@ export interface StepResponse {
 
 type Request = Omit<StepRequest, 'kind' | 'authKey'>;
 
-export class StepRequestClient {
-  readonly #options: HttpAgentOptions;
-  readonly #agents: HttpAgent;
+export class StepRequestClient extends Composed<HttpAgentOptions> {
+  readonly #agents = new HttpAgent(this.deps);
   #isAbandoned = false;
-
-  constructor(options: HttpAgentOptions) {
-    this.#options = options;
-    this.#agents = new HttpAgent(options);
-  }
 
   /** Resolves for any response status.
    *  @param idempotencyKey the same for all attempts; sent where the method may change something, unless the request has a key */
   async send(request: StepRequest, kind: EnvironmentKind, idempotencyKey?: string): Promise<StepResponse | Failure> {
-    const { timeoutMs } = this.#options;
+    const { timeoutMs } = this.deps;
     const timeout = new AbortController();
     const timer = new AbortController();
     pause(timeoutMs, undefined, { signal: timer.signal, ref: false }).then(
@@ -121,7 +116,7 @@ export class StepRequestClient {
       error instanceof errors.HeadersTimeoutError ||
       error instanceof errors.BodyTimeoutError
     ) {
-      return retriableFailure('RequestError', `${origin} did not respond within ${this.#options.timeoutMs / 1_000} s`);
+      return retriableFailure('RequestError', `${origin} did not respond within ${this.deps.timeoutMs / 1_000} s`);
     }
     const reason = error.message || (error as NodeJS.ErrnoException).code;
     return retriableFailure('RequestError', `the request to ${origin} failed: ${reason}`);

@@ -4,6 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import { ArchivedCounts } from '../archive/archived-counts.ts';
 import { toText } from '../archive/database.ts';
 import { isArchiveUnavailable } from '../errors.ts';
+import { Composed } from '../model/values/composed.ts';
 import { floorTo, type Interval, MINUTE_MS } from '../model/values/time.ts';
 import {
   type Bucket,
@@ -22,16 +23,8 @@ interface PieceCount {
   count: number;
 }
 
-export class EventCountHistory {
-  readonly #counts: EventCounts;
-  readonly #archive: Archive;
-  readonly #archived: ArchivedCounts;
-
-  constructor(counts: EventCounts, archive: Archive) {
-    this.#counts = counts;
-    this.#archive = archive;
-    this.#archived = new ArchivedCounts(archive.database, { days: archive.days });
-  }
+export class EventCountHistory extends Composed<{ counts: EventCounts; archive: Archive }> {
+  readonly #archived = new ArchivedCounts(this.deps.archive.database, { days: this.deps.archive.days });
 
   /** If the archive is unavailable, archived events are missing: `stoppedEarly`. */
   async histogram(query: HistogramQuery): Promise<{ buckets: Bucket[] } & MaybeIncomplete> {
@@ -44,7 +37,7 @@ export class EventCountHistory {
       const bucket = buckets[to[of]?.of as number] as Bucket;
       bucket.count += count;
     };
-    for (const [i, count] of (await this.#counts.counts(env, name, hot)).entries()) add(hot, i, count);
+    for (const [i, count] of (await this.deps.counts.counts(env, name, hot)).entries()) add(hot, i, count);
     const pieces = await this.#pieces(env, both, name);
     let counted: { ofPieces: PieceCount[]; ofRest: number[] };
     try {
@@ -63,8 +56,8 @@ export class EventCountHistory {
   async names(env: string, limit: number, nowMs: number): Promise<{ names: CountedName[] } & MaybeIncomplete> {
     const { oldest, border } = await this.#range(env, nowMs);
     const found = new Map<string, CountedName>();
-    const hot = await this.#counts.newestNames(env, limit, oldest);
-    const counts = await this.#counts.countsSince(
+    const hot = await this.deps.counts.newestNames(env, limit, oldest);
+    const counts = await this.deps.counts.countsSince(
       env,
       hot.map(({ name }) => name),
       border,
@@ -82,7 +75,7 @@ export class EventCountHistory {
       return sorted().slice(0, limit);
     };
     try {
-      const envId = await this.#archive.numbers.environment(env);
+      const envId = await this.deps.archive.numbers.environment(env);
       if (envId === undefined) return { names: hotNames() };
       for (const { name, lastAt } of await this.#archived.newestNames(envId, limit, oldest, border)) {
         const present = found.get(name);
@@ -90,7 +83,7 @@ export class EventCountHistory {
         else found.set(name, { name, lastAt, count: 0 });
       }
       for (const { name } of sorted().slice(limit)) found.delete(toText(name));
-      const numbers = await this.#archive.numbers.ofMany(
+      const numbers = await this.deps.archive.numbers.ofMany(
         'event_names',
         envId,
         [...found.values()].map(({ name }) => name),
@@ -110,25 +103,25 @@ export class EventCountHistory {
 
   /** The range that may contain archived, visible events. */
   async #range(env: string, nowMs: number): Promise<{ oldest: number; border: number }> {
-    const border = floorTo(archiveBorder(this.#archive, nowMs), MINUTE_MS) + MINUTE_MS;
-    const oldest = await this.#archive.events.oldest(env, nowMs);
+    const border = floorTo(archiveBorder(this.deps.archive, nowMs), MINUTE_MS) + MINUTE_MS;
+    const oldest = await this.deps.archive.events.oldest(env, nowMs);
     return { oldest: Math.max(0, oldest), border: Math.max(border, oldest) };
   }
 
   /** Redis's part of minutes that may also be in the archive. */
   async #pieces(env: string, intervals: readonly Interval[], name?: string): Promise<MinutePiece[]> {
-    const pieces = await this.#counts.pieces(env, intervals);
+    const pieces = await this.deps.counts.pieces(env, intervals);
     if (name === undefined) return pieces;
     return pieces.map((piece) => ({ ...piece, names: new Map([[name, piece.names.get(name) ?? 0]]) }));
   }
 
   /** Counts of minutes that are in Redis, and of all others. */
   async #both(env: string, name: string | undefined, intervals: readonly Interval[], pieces: readonly MinutePiece[]) {
-    const envId = await this.#archive.numbers.environment(env);
+    const envId = await this.deps.archive.numbers.environment(env);
     const nameId =
       envId === undefined || name === undefined
         ? undefined
-        : await this.#archive.numbers.of('event_names', envId, name);
+        : await this.deps.archive.numbers.of('event_names', envId, name);
     if (envId === undefined || (name !== undefined && nameId === undefined)) {
       return { ofPieces: hotCounts(pieces), ofRest: [] };
     }
@@ -150,9 +143,9 @@ export class EventCountHistory {
     const counted = { envId, names: nameId === undefined ? undefined : [nameId] };
     const archived = await this.#archived.ofMinutes(counted, [...minutes]);
     const hotNames = new Set(pieces.flatMap(({ names }) => [...names.keys()]));
-    const numbers = await this.#archive.numbers.ofMany('event_names', envId, [...hotNames]);
+    const numbers = await this.deps.archive.numbers.ofMany('event_names', envId, [...hotNames]);
     const unseen = [...archived.values()].flatMap((names) => [...names.keys()]);
-    const texts = await this.#archive.numbers.texts('event_names', unseen);
+    const texts = await this.deps.archive.numbers.texts('event_names', unseen);
     const found: PieceCount[] = [];
     const inBoth: (PieceCount & Interval & { nameId: number })[] = [];
     for (const piece of pieces) {
@@ -172,7 +165,7 @@ export class EventCountHistory {
         else inBoth.push({ piece, name, count: 0, from, to, nameId: number });
       }
     }
-    const ids = await this.#counts.ids(env, inBoth);
+    const ids = await this.deps.counts.ids(env, inBoth);
     const rest = await this.#archived.ofPieces(envId, inBoth, ids.flat());
     return [
       ...found,

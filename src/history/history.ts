@@ -61,7 +61,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
   const wholeRuns = new WholeRunHistory({ store, archive: undefined, events: store.events });
   const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events, wholeRuns };
   if (!archive) return hot;
-  const events = new EventHistory(store.events, archive);
+  const events = new EventHistory({ events: store.events, archive });
   const { runs, offloadedRuns, runStatuses, restoredSteps, runLists } = store;
   const runReturns = new RunReturns({ store, archive, events });
   offloadedRuns.readFrom(runReturns);
@@ -71,7 +71,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     events,
     pastEvents: new PastEvents({ events: store.events, archive }),
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
-    eventCounts: new EventCountHistory(store.eventCounts, archive),
+    eventCounts: new EventCountHistory({ counts: store.eventCounts, archive }),
     runs: new RunHistory({ runs, offloadedRuns, restoredSteps, archive }),
     runLists: new RunListHistory({ store, archive, isInRedis: (env, id) => events.isInRedis(env, id) }),
     runHistogram: new RunHistogramHistory({ histogram: store.runHistogram, archive }),

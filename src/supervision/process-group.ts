@@ -8,6 +8,7 @@
  *  5. `stop` ends all with SIGTERM; each shuts down in order. */
 import type { ChildProcess } from 'node:child_process';
 import type { Logger } from '../log.ts';
+import { Composed } from '../model/values/composed.ts';
 import { GroupProcess, type ProcessEnd } from './group-process.ts';
 import { ignoreClosed, type ToProcess } from './messages.ts';
 import { restartDelayMs, STABLE_MS } from './restart-delay.ts';
@@ -45,22 +46,16 @@ export class FirstStartFailed extends Error {
   }
 }
 
-export class ProcessGroup {
-  readonly #options: ProcessGroupOptions;
-  readonly #members: Member[];
+export class ProcessGroup extends Composed<ProcessGroupOptions> {
+  readonly #members: Member[] = Array.from({ length: this.deps.count }, (_, i) => {
+    return { number: i + 1, current: undefined, successor: undefined, quickEnds: 0, restart: undefined };
+  });
   readonly #processes = new Set<GroupProcess>();
   readonly #ready = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
   #hasStarted = false;
   #isStopping = false;
   #failures = 0;
-
-  constructor(options: ProcessGroupOptions) {
-    this.#options = options;
-    this.#members = Array.from({ length: options.count }, (_, i) => {
-      return { number: i + 1, current: undefined, successor: undefined, quickEnds: 0, restart: undefined };
-    });
-  }
 
   /** Resolves when all have been ready.
    *  @throws FirstStartFailed */
@@ -104,7 +99,7 @@ export class ProcessGroup {
 
   #fork(member: Member): GroupProcess {
     const { number } = member;
-    const { file, env, log, onMessage } = this.#options;
+    const { file, env, log, onMessage } = this.deps;
     const process = new GroupProcess({
       file,
       number,
@@ -151,7 +146,7 @@ export class ProcessGroup {
   }
 
   #ended(member: Member, process: GroupProcess, { exitCode }: ProcessEnd): void {
-    const { log, onExit } = this.#options;
+    const { log, onExit } = this.deps;
     const { child, isReady } = process;
     const isCurrent = process === member.current;
     if (isCurrent) member.current = undefined;
@@ -180,8 +175,8 @@ export class ProcessGroup {
     member.quickEnds = performance.now() - ended.startedAt < STABLE_MS ? member.quickEnds + 1 : 0;
     const delayMs = restartDelayMs(member.quickEnds);
     const facts = { process: member.number, exit_code: exitCode, delay_ms: delayMs };
-    this.#options.log.error(facts, 'a process ended; another replaces it');
-    if (delayMs > 0) this.#options.onVacant(member.number);
+    this.deps.log.error(facts, 'a process ended; another replaces it');
+    if (delayMs > 0) this.deps.onVacant(member.number);
     member.restart = setTimeout(() => this.#start(member), delayMs);
   }
 

@@ -50,7 +50,7 @@ describe('Copies of keys', () => {
     await source.pexpire('p:run:e:1', DAY_MS);
   };
   const differing = async () => {
-    const comparison = new Comparison(source, target, map, 10);
+    const comparison = new Comparison({ source, target, map, total: 10 });
     const found: string[] = [];
     for await (const some of scan(source, 'p')) found.push(...(await comparison.differing(some)));
     return {
@@ -66,7 +66,7 @@ describe('Copies of keys', () => {
       [1_500, 4_000],
     ] as const) {
       await fill(count, bytes);
-      const copier = new Copier(source, target, map);
+      const copier = new Copier({ source, target, map });
       for await (const some of scan(source, 'p')) await copier.copy(some);
       expect(await differing()).to.deep.equal({ found: [], same: 7, sampled: 7 });
       expect(await target.pttl('p:run:e:1')).to.be.within(DAY_MS - 60_000, DAY_MS);
@@ -86,7 +86,7 @@ describe('Copies of keys', () => {
 
   it('are reported if they lack something, have something else, or have a TTL that the source does not have', async () => {
     await fill(3, 10);
-    for await (const some of scan(source, 'p')) await new Copier(source, target, map).copy(some);
+    for await (const some of scan(source, 'p')) await new Copier({ source, target, map }).copy(some);
     await target.del('p:session:a');
     await target.rpush('p:run:e:1:stack', 'more');
     await target.hset('p:run:e:1', 'f0', 'other');

@@ -1,6 +1,7 @@
 /** Server-sent events: forwards the live updates of the store to the clients that follow an environment, at most four messages of a kind per
  *  second, and one while there are many updates. A message is compressed once for all clients. Without clients nothing is done. */
 import type { Readable } from 'node:stream';
+import { Composed } from '../../model/values/composed.ts';
 import { type LiveFeed, type LiveUpdate, LiveUpdateBuffer } from '../../store/telemetry/live-updates.ts';
 import { PartStream, SharedPart } from '../http/shared-gzip.ts';
 import { presentLiveUpdate } from '../views/live.ts';
@@ -47,7 +48,7 @@ export class LiveStreams {
   constructor(feed: LiveFeed, runStates: LiveRunStates) {
     this.#feed = feed;
     this.#runStates = runStates;
-    this.#installationChannel = new Channel(feed, runStates, undefined);
+    this.#installationChannel = new Channel({ feed, runStates, env: undefined });
     feed.onGap(() => this.#sendAll(HELLO));
   }
 
@@ -78,7 +79,7 @@ export class LiveStreams {
   }
 
   #channelOf(env: string): Channel {
-    const channel = this.#channels.get(env) ?? new Channel(this.#feed, this.#runStates, env);
+    const channel = this.#channels.get(env) ?? new Channel({ feed: this.#feed, runStates: this.#runStates, env });
     this.#channels.set(env, channel);
     return channel;
   }
@@ -112,24 +113,15 @@ export class LiveStreams {
 }
 
 /** The clients of one environment, or of the installation. */
-class Channel {
+class Channel extends Composed<{ feed: LiveFeed; runStates: LiveRunStates; env: string | undefined }> {
   readonly #streams = new Set<PartStream>();
   readonly #buffer = new LiveUpdateBuffer((updates) => void this.#send(updates), BUSY_INTERVAL_MS);
-  readonly #feed: LiveFeed;
-  readonly #runStates: LiveRunStates;
-  readonly #env: string | undefined;
   #stopListening: (() => void) | undefined;
   #isSending = false;
 
-  constructor(feed: LiveFeed, runStates: LiveRunStates, env: string | undefined) {
-    this.#feed = feed;
-    this.#runStates = runStates;
-    this.#env = env;
-  }
-
   join(stream: PartStream): void {
     this.#streams.add(stream);
-    this.#stopListening ??= this.#feed.subscribe(this.#env, (updates) => this.#buffer.addAll(updates));
+    this.#stopListening ??= this.deps.feed.subscribe(this.deps.env, (updates) => this.#buffer.addAll(updates));
   }
 
   leave(stream: PartStream): void {
@@ -144,7 +136,7 @@ class Channel {
     if (this.#isSending) return this.#buffer.addAll(updates);
     if (this.#streams.size === 0) return;
     this.#isSending = true;
-    const told = this.#env === undefined ? updates : await this.#runStates.addTo(this.#env, updates);
+    const told = this.deps.env === undefined ? updates : await this.deps.runStates.addTo(this.deps.env, updates);
     this.#isSending = false;
     this.#sendNow(told);
   }

@@ -3,6 +3,7 @@
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { Memo } from '../../model/runs/memo.ts';
 import { isSideEffect, type Op } from '../../model/runs/operation.ts';
+import { Composed } from '../../model/values/composed.ts';
 
 export interface StoredSteps {
   /** Hashed IDs of the finished steps in the order of their completion. */
@@ -51,7 +52,7 @@ export interface Walk {
 const RAN: ReadonlySet<string> = new Set(['StepRun', 'Step', 'StepError', 'StepFailed']);
 
 export async function walk(steps: StoredSteps, ask: AskCandidate, options: WalkOptions): Promise<Walk> {
-  const walker = new Walker(steps, ask, options);
+  const walker = new Walker({ steps, ask, options });
   const end = await walker.goOn();
   const { added } = walker;
   const isEarly = added.length > 0 && walker.hasRest;
@@ -64,32 +65,23 @@ export async function walk(steps: StoredSteps, ask: AskCandidate, options: WalkO
   return { end, added, isEarly, asked: walker.asked, late: walker.late, unused: isSure ? walker.unused : [] };
 }
 
-class Walker {
+class Walker extends Composed<{ steps: StoredSteps; ask: AskCandidate; options: WalkOptions }> {
   readonly asked = new Map<string, Op>();
   readonly late: string[] = [];
-  readonly #steps: StoredSteps;
-  readonly #ask: AskCandidate;
-  readonly #options: WalkOptions;
   /** Results of answered steps, in this order. */
   readonly #results = new Map<string, Memo>();
   /** IDs of steps that the candidate did not ask for when it was their turn. */
   readonly #passedOver = new Set<string>();
   #calls = 0;
 
-  constructor(steps: StoredSteps, ask: AskCandidate, options: WalkOptions) {
-    this.#steps = steps;
-    this.#ask = ask;
-    this.#options = options;
-  }
-
   get unused(): string[] {
-    return this.#steps.stack.filter((id) => !this.asked.has(id));
+    return this.deps.steps.stack.filter((id) => !this.asked.has(id));
   }
 
   /** Steps that the run does not have. */
   get added(): Op[] {
-    const { open } = this.#options;
-    return [...this.asked.values()].filter(({ id }) => !Object.hasOwn(this.#steps.memos, id) && !open.has(id));
+    const { open } = this.deps.options;
+    return [...this.asked.values()].filter(({ id }) => !Object.hasOwn(this.deps.steps.memos, id) && !open.has(id));
   }
 
   /** Whether there are results that it has not asked for. */
@@ -98,8 +90,8 @@ class Walker {
   }
 
   async goOn(): Promise<WalkEnd> {
-    while (this.#calls++ < this.#options.callsMax) {
-      const outcome = await this.#ask({
+    while (this.#calls++ < this.deps.options.callsMax) {
+      const outcome = await this.deps.ask({
         stack: [...this.#results.keys()],
         memos: Object.fromEntries(this.#results),
       });
@@ -126,7 +118,7 @@ class Walker {
     for (const id of rest.slice(0, first)) this.#passedOver.add(id);
     for (const id of rest.slice(first)) {
       if (!this.asked.has(id)) break;
-      this.#results.set(id, this.#steps.memos[id] as Memo);
+      this.#results.set(id, this.deps.steps.memos[id] as Memo);
     }
     return true;
   }
@@ -138,13 +130,13 @@ class Walker {
     for (const [i, { id }] of added.entries()) {
       const inPlace = rest[i];
       if (inPlace === undefined) break;
-      this.#results.set(id, this.#steps.memos[inPlace] as Memo);
+      this.#results.set(id, this.deps.steps.memos[inPlace] as Memo);
     }
     return added.length > 0 && rest.length > 0;
   }
 
   #rest(): string[] {
-    return this.#steps.stack.filter((id) => !this.#results.has(id) && !this.#passedOver.has(id));
+    return this.deps.steps.stack.filter((id) => !this.#results.has(id) && !this.#passedOver.has(id));
   }
 }
 

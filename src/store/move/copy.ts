@@ -1,5 +1,6 @@
 /** Copies keys from one Redis to another, with their TTLs: many small ones at a time, a large one in parts. Existing values on the target
  *  are replaced, so copying can be repeated. */
+import { Composed } from '../../model/values/composed.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { copyInParts } from './copy-in-parts.ts';
 import type { KeyMap, Rename } from './key-map.ts';
@@ -11,28 +12,19 @@ const BATCH_BYTES = 16_777_216;
 /** Errors of a target whose version or product cannot read the source's dumps. */
 const FOREIGN_DUMP = /DUMP payload version|Bad data format/;
 
-export class Copier {
-  readonly #source: Redis;
-  readonly #target: Redis;
-  readonly #map: KeyMap;
+export class Copier extends Composed<{ source: Redis; target: Redis; map: KeyMap }> {
   #canRestore = true;
   /** Estimated by the source. */
   bytes = 0;
   keys = 0;
 
-  constructor(source: Redis, target: Redis, map: KeyMap) {
-    this.#source = source;
-    this.#target = target;
-    this.#map = map;
-  }
-
   async copy(found: readonly string[]): Promise<void> {
     const renames = found.flatMap((from) => {
-      const to = this.#map.targetOf(from);
+      const to = this.deps.map.targetOf(from);
       return to === undefined ? [] : [{ from, to }];
     });
     const sizes = await inPipelines<number | null>(
-      this.#source,
+      this.deps.source,
       renames.map(({ from }) => ['memory', 'USAGE', from]),
     );
     let batch: Rename[] = [];
@@ -57,8 +49,8 @@ export class Copier {
   }
 
   async #copyLarge(rename: Rename): Promise<void> {
-    await copyInParts(this.#source, this.#target, rename);
-    if (this.#map.namesKeys(rename.from)) await this.#rewrite([rename]);
+    await copyInParts(this.deps.source, this.deps.target, rename);
+    if (this.deps.map.namesKeys(rename.from)) await this.#rewrite([rename]);
   }
 
   async #copySmall(batch: readonly Rename[]): Promise<void> {
@@ -67,7 +59,7 @@ export class Copier {
       for (const rename of batch) await this.#copyLarge(rename);
       return;
     }
-    const reading = this.#source.pipeline();
+    const reading = this.deps.source.pipeline();
     for (const { from } of batch) reading.pttl(from).dumpBuffer(from);
     const read = (await reading.exec()) ?? [];
     const failed = read.find(([error]) => error)?.[0];
@@ -80,26 +72,26 @@ export class Copier {
       return [['restore', to, Math.max(ttl, 0), dump, 'REPLACE']];
     });
     try {
-      await inPipelines(this.#target, commands);
+      await inPipelines(this.deps.target, commands);
     } catch (error) {
       if (!FOREIGN_DUMP.test((error as Error).message)) throw error;
       this.#canRestore = false;
       return this.#copySmall(batch);
     }
-    await this.#rewrite(batch.filter(({ from }) => this.#map.namesKeys(from)));
+    await this.#rewrite(batch.filter(({ from }) => this.deps.map.namesKeys(from)));
   }
 
   /** Replaces key names within values. */
   async #rewrite(renames: readonly Rename[]): Promise<void> {
     const values = await inPipelines<Record<string, string>>(
-      this.#source,
+      this.deps.source,
       renames.map(({ from }) => ['hgetall', from]),
     );
     const commands = renames.flatMap(({ to }, i): Command[] => {
       const fields = Object.entries(values[i] as Record<string, string>);
       if (fields.length === 0) return [];
-      return [['hset', to, ...fields.flatMap(([field, text]) => [field, this.#map.renamedLocation(text)])]];
+      return [['hset', to, ...fields.flatMap(([field, text]) => [field, this.deps.map.renamedLocation(text)])]];
     });
-    await inPipelines(this.#target, commands);
+    await inPipelines(this.deps.target, commands);
   }
 }

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
-import type { Redis } from '../redis/connection/connection.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { primariesOf } from '../redis/connection/servers.ts';
 import { type Keyspace, keyspace } from '../redis/keyspace/keyspace.ts';
 import type { MoveMarker } from '../redis/keyspace/move-marker.ts';
@@ -47,19 +47,11 @@ const ROUNDS = 4;
 const LATE_START_MS = 3_000;
 const SHOWN_KEYS = 5;
 
-export class InstallationMove {
-  readonly #options: MoveOptions;
-  readonly #source: Redis;
-  readonly #target: Redis;
-  readonly #layouts: Layouts;
+export class InstallationMove extends Composed<MoveOptions> {
+  readonly #source = this.deps.source.store.redis;
+  readonly #target = this.deps.target.store.redis;
+  readonly #layouts = new Layouts(this.deps.source.store, this.deps.target.store);
   #reportedAt = performance.now();
-
-  constructor(options: MoveOptions) {
-    this.#options = options;
-    this.#source = options.source.store.redis;
-    this.#target = options.target.store.redis;
-    this.#layouts = new Layouts(options.source.store, options.target.store);
-  }
 
   /** @throws MoveProblem if it cannot continue; it can be repeated */
   run(): Promise<void> {
@@ -75,7 +67,7 @@ export class InstallationMove {
   async #alone(work: () => Promise<void>): Promise<void> {
     for (let left = LOCK_TRIES; left > 0; left--) {
       let hasWorked = false;
-      await this.#options.source.store.locks.withLock('move', LOCK_MS, () => {
+      await this.deps.source.store.locks.withLock('move', LOCK_MS, () => {
         hasWorked = true;
         return work();
       });
@@ -86,7 +78,7 @@ export class InstallationMove {
   }
 
   async #run(): Promise<void> {
-    const { source, target, report } = this.#options;
+    const { source, target, report } = this.deps;
     const markers = await this.#markers();
     if (markers.source?.state === 'finished' && markers.target?.state === 'finished') {
       report(`The installation has been moved to ${target.host} already`);
@@ -110,7 +102,7 @@ export class InstallationMove {
     await raiseFence(this.#source, keys);
     await this.#copyAll(keys);
     await this.#requireIdle(target);
-    const versions = await this.#layouts.writeTarget(this.#options.partitions);
+    const versions = await this.#layouts.writeTarget(this.deps.partitions);
     await this.#layouts.mark('source', { ...onSource, state: 'finished' });
     await this.#layouts.mark('target', { id, role: 'target', state: 'finished', other: source.host, startedAt });
     const count = versions.at(-1)?.count ?? 1;
@@ -120,7 +112,7 @@ export class InstallationMove {
   }
 
   async #cancel(): Promise<void> {
-    const { source, target, report } = this.#options;
+    const { source, target, report } = this.deps;
     const markers = await this.#markers();
     if (!markers.source) throw new MoveProblem(`No move from ${source.host} is in progress`);
     if (markers.target?.state === 'finished') {
@@ -135,7 +127,7 @@ export class InstallationMove {
 
   /** @throws MoveProblem if the markers belong to different moves */
   async #markers(): Promise<{ source: MoveMarker | undefined; target: MoveMarker | undefined }> {
-    const { source, target } = this.#options;
+    const { source, target } = this.deps;
     const [ofSource, ofTarget] = await Promise.all([this.#layouts.marker('source'), this.#layouts.marker('target')]);
     // The installation was moved to this Redis earlier, and now moves on.
     const found = ofSource?.role === 'target' && ofSource.state === 'finished' ? undefined : ofSource;
@@ -160,7 +152,7 @@ export class InstallationMove {
 
   async #hasAny({ store: { redis } }: MoveSide): Promise<boolean> {
     for (const server of primariesOf(redis)) {
-      for await (const _ of scan(server, this.#options.keyPrefix)) return true;
+      for await (const _ of scan(server, this.deps.keyPrefix)) return true;
     }
     return false;
   }
@@ -168,14 +160,14 @@ export class InstallationMove {
   /** Reads the layout directly, because the store does not open a marked Redis. */
   async #sourceKeys(): Promise<Keyspace> {
     const layout = new PartitionLayout(await this.#layouts.versions('source'));
-    return keyspace({ prefix: this.#options.keyPrefix, layout: () => layout });
+    return keyspace({ prefix: this.deps.keyPrefix, layout: () => layout });
   }
 
   /** Deletes keys that an earlier attempt copied. */
   async #clear(): Promise<void> {
-    const kept = this.#options.target.store.keys.partitionLayout;
+    const kept = this.deps.target.store.keys.partitionLayout;
     for (const server of primariesOf(this.#target)) {
-      for await (const found of scan(server, this.#options.keyPrefix)) {
+      for await (const found of scan(server, this.deps.keyPrefix)) {
         const deleting = server.pipeline();
         for (const key of found) if (key !== kept) deleting.unlink(key);
         await deleting.exec();
@@ -184,14 +176,14 @@ export class InstallationMove {
   }
 
   async #copyAll(keys: Keyspace): Promise<void> {
-    const { source, target, report } = this.#options;
+    const { source, target, report } = this.deps;
     const map = new KeyMap(keys, target.store.keys);
-    const copier = new Copier(this.#source, this.#target, map);
+    const copier = new Copier({ source: this.#source, target: this.#target, map });
     const total = await this.#source.dbsize();
     await this.#clear();
     report(`Copying from ${source.host} to ${target.host}: at most ${total.toLocaleString('en')} keys`);
     const startedAt = performance.now();
-    for await (const found of scan(this.#source, this.#options.keyPrefix)) {
+    for await (const found of scan(this.#source, this.deps.keyPrefix)) {
       await copier.copy(found);
       this.#progress(() => {
         const seconds = (performance.now() - startedAt) / 1_000;
@@ -217,14 +209,14 @@ export class InstallationMove {
   }
 
   async #compare(map: KeyMap, total: number): Promise<string[]> {
-    const comparison = new Comparison(this.#source, this.#target, map, total);
+    const comparison = new Comparison({ source: this.#source, target: this.#target, map, total });
     const differing: string[] = [];
-    for await (const found of scan(this.#source, this.#options.keyPrefix)) {
+    for await (const found of scan(this.#source, this.deps.keyPrefix)) {
       for (const key of await comparison.differing(found)) differing.push(key);
       this.#progress(() => `${sum(comparison.same).toLocaleString('en')} keys compared`);
     }
     const kinds = [...comparison.same].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, n]) => `${kind} ${n}`);
-    const { report } = this.#options;
+    const { report } = this.deps;
     report(
       `${sum(comparison.same).toLocaleString('en')} keys are the same, ${comparison.sampled} of them compared by content`,
     );
@@ -236,7 +228,7 @@ export class InstallationMove {
     const now = performance.now();
     if (now - this.#reportedAt < REPORT_EVERY_MS) return;
     this.#reportedAt = now;
-    this.#options.report(line());
+    this.deps.report(line());
   }
 }
 

@@ -2,6 +2,7 @@
  *  content. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { Composed } from '../../model/values/composed.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { type KeyMap, kindOf, type Rename } from './key-map.ts';
@@ -31,37 +32,34 @@ const CONTENTS: Record<string, string[]> = {
   stream: ['xrange', '-', '+'],
 };
 
-export class Comparison {
+interface ComparisonDeps {
+  source: Redis;
+  target: Redis;
+  map: KeyMap;
+  /** Approximate number of keys. */
+  total: number;
+}
+
+export class Comparison extends Composed<ComparisonDeps> {
   /** Number of equal keys, by kind. */
   readonly same = new Map<string, number>();
   /** Number of keys compared by content. */
   sampled = 0;
-  readonly #source: Redis;
-  readonly #target: Redis;
-  readonly #map: KeyMap;
-  readonly #every: number;
-
-  /** @param total approximate number of keys */
-  constructor(source: Redis, target: Redis, map: KeyMap, total: number) {
-    this.#source = source;
-    this.#target = target;
-    this.#map = map;
-    this.#every = Math.max(1, Math.floor(total / SAMPLE));
-  }
+  readonly #every = Math.max(1, Math.floor(this.deps.total / SAMPLE));
 
   /** @returns the keys that differ */
   async differing(found: readonly string[]): Promise<string[]> {
     const renames = found.flatMap((from) => {
-      const to = this.#map.targetOf(from);
+      const to = this.deps.map.targetOf(from);
       return to === undefined ? [] : [{ from, to }];
     });
     const [wanted, present] = await Promise.all([
       shapesOf(
-        this.#source,
+        this.deps.source,
         renames.map(({ from }) => from),
       ),
       shapesOf(
-        this.#target,
+        this.deps.target,
         renames.map(({ to }) => to),
       ),
     ]);
@@ -90,11 +88,11 @@ export class Comparison {
     const differing: string[] = [];
     for (const copied of sample) {
       const [source, target] = await Promise.all([
-        contentOf(this.#source, copied.from, copied.type),
-        contentOf(this.#target, copied.to, copied.type),
+        contentOf(this.deps.source, copied.from, copied.type),
+        contentOf(this.deps.target, copied.to, copied.type),
       ]);
       this.sampled++;
-      const wanted = this.#map.namesKeys(copied.from) ? source.map((text) => this.#rewritten(text)) : source;
+      const wanted = this.deps.map.namesKeys(copied.from) ? source.map((text) => this.#rewritten(text)) : source;
       const hasExpired = expiresSoon(copied) && (source.length === 0 || target.length === 0);
       if (!hasExpired && digest(copied.type, wanted) !== digest(copied.type, target)) differing.push(copied.from);
     }
@@ -103,7 +101,7 @@ export class Comparison {
 
   #rewritten(value: Buffer): Buffer {
     const text = value.toString();
-    return text.startsWith('[') ? Buffer.from(this.#map.renamedLocation(text)) : value;
+    return text.startsWith('[') ? Buffer.from(this.deps.map.renamedLocation(text)) : value;
   }
 }
 

@@ -1,3 +1,4 @@
+import { Composed } from '../../model/values/composed.ts';
 import type { TransformResult } from '../protocol.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Batch, Load } from './in-flight.ts';
@@ -24,9 +25,8 @@ export interface PoolOptions {
 
 /** A queue of requests and the child process that serves them. Forks the child on demand or in advance, restarts it after it exits, and replaces
  *  it gracefully when it asks for replacement. */
-export class Pool {
-  readonly #options: PoolOptions;
-  readonly #queue: FairQueue;
+export class Pool extends Composed<PoolOptions> {
+  readonly #queue = new FairQueue(this.deps.queueLimit);
   #current: SandboxProcess | undefined;
   /** The process that starts while the current one still works. */
   #replacement: SandboxProcess | undefined;
@@ -40,11 +40,6 @@ export class Pool {
   #closed = false;
   #scheduled: NodeJS.Immediate | undefined;
   #askAgainTimer: NodeJS.Timeout | undefined;
-
-  constructor(options: PoolOptions) {
-    this.#options = options;
-    this.#queue = new FairQueue(options.queueLimit);
-  }
 
   get queued() {
     return this.#queue.size;
@@ -99,12 +94,12 @@ export class Pool {
   }
 
   #fork(): SandboxProcess {
-    const process = new SandboxProcess(this.#options.sandbox, {
+    const process = new SandboxProcess(this.deps.sandbox, {
       ready: () => this.#onReady(process),
       completed: ({ requests }, results) => {
         this.#queue.putBack(requests.slice(results.length));
         results.forEach((result, i) => {
-          this.#options.onResult(requests[i] as QueuedRequest, result);
+          this.deps.onResult(requests[i] as QueuedRequest, result);
         });
         if (process === this.#draining) this.#endWhenDrained();
         this.#scheduleDispatch();
@@ -148,7 +143,7 @@ export class Pool {
     if (this.#closed) return;
     if (this.#queue.size > 0) this.start();
     while (this.#current?.ready) {
-      const batch = this.#options.nextBatch(this.#queue, this.#current.load);
+      const batch = this.deps.nextBatch(this.#queue, this.#current.load);
       if (batch === undefined) break;
       this.#current.send(batch);
     }
@@ -169,8 +164,8 @@ export class Pool {
     if (process === this.#draining) this.#draining = undefined;
     if (this.#closed) return;
     if (!exit.wasReady) this.#delayNextStart();
-    if (this.#options.idleTimeoutMs === undefined) this.start();
-    if (exit.unfinished.started.length > 0) this.#options.onExit(exit);
+    if (this.deps.idleTimeoutMs === undefined) this.start();
+    if (exit.unfinished.started.length > 0) this.deps.onExit(exit);
     this.#dispatch();
   }
 
@@ -191,7 +186,7 @@ export class Pool {
   }
 
   #endWhenIdle() {
-    const { idleTimeoutMs } = this.#options;
+    const { idleTimeoutMs } = this.deps;
     if (idleTimeoutMs === undefined || !this.#current?.ready) return;
     if (this.#current.load.requests > 0 || this.#replacement) return;
     this.#idleTimer = setTimeout(() => {

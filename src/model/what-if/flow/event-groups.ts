@@ -1,5 +1,6 @@
 /** Batches and debounces of a simulation: events that have one run together. */
 import type { FlowOptions } from '../../flow-control/options.ts';
+import { Composed } from '../../values/composed.ts';
 import type { SimulatedEvent } from './simulated-flow.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -11,27 +12,20 @@ interface Group {
   dueAt: number;
 }
 
-export class SimulatedGroups {
-  readonly #options: FlowOptions;
-  readonly #timeline: Timeline;
+export class SimulatedGroups extends Composed<{ options: FlowOptions; timeline: Timeline }> {
   readonly #batches = new Map<string, Group>();
   readonly #debounces = new Map<string, Group>();
-
-  constructor(options: FlowOptions, timeline: Timeline) {
-    this.#options = options;
-    this.#timeline = timeline;
-  }
 
   /** @param run is called when the batch is full or due
    *  @returns whether the event joins the batch of others */
   addToBatch(event: SimulatedEvent, run: (event: SimulatedEvent) => void): boolean {
-    const { batch } = this.#options;
+    const { batch } = this.deps.options;
     const key = event.batch;
     if (!batch || key === undefined) {
       run(event);
       return false;
     }
-    const { nowMs } = this.#timeline;
+    const { nowMs } = this.deps.timeline;
     const open = this.#batches.get(key);
     const group = open ?? { event, count: 0, firstAt: nowMs, dueAt: nowMs + batch.timeoutMs };
     group.count++;
@@ -42,7 +36,7 @@ export class SimulatedGroups {
     };
     if (!open) {
       this.#batches.set(key, group);
-      this.#timeline.set(group.dueAt, close);
+      this.deps.timeline.set(group.dueAt, close);
     }
     if (group.count >= batch.maxSize) close();
     return open !== undefined;
@@ -50,12 +44,12 @@ export class SimulatedGroups {
 
   /** Like `addToBatch`. The latest event has the run. */
   addToDebounce(event: SimulatedEvent, run: (event: SimulatedEvent) => void): boolean {
-    const { debounce } = this.#options;
+    const { debounce } = this.deps.options;
     if (!debounce) {
       run(event);
       return false;
     }
-    const { nowMs } = this.#timeline;
+    const { nowMs } = this.deps.timeline;
     const { debounce: key } = event;
     const open = this.#debounces.get(key);
     // An older event that comes later neither wins nor extends the period.
@@ -64,8 +58,8 @@ export class SimulatedGroups {
     group.event = event;
     group.dueAt = Math.min(nowMs + debounce.periodMs, group.firstAt + (debounce.timeoutMs ?? Number.POSITIVE_INFINITY));
     this.#debounces.set(key, group);
-    this.#timeline.set(group.dueAt, () => {
-      if (this.#debounces.get(key) !== group || group.dueAt > this.#timeline.nowMs) return;
+    this.deps.timeline.set(group.dueAt, () => {
+      if (this.#debounces.get(key) !== group || group.dueAt > this.deps.timeline.nowMs) return;
       this.#debounces.delete(key);
       run(group.event);
     });

@@ -51,9 +51,9 @@ class Simulation {
     this.#options = options;
     this.#courses = courses.length > 0 ? courses : [ONE_CALL];
     this.#timeline = new Timeline(budget);
-    this.#groups = new SimulatedGroups(options, this.#timeline);
+    this.#groups = new SimulatedGroups({ options, timeline: this.#timeline });
     this.#decisions = new SimulatedDecisions(options);
-    this.#limits = new SimulatedLimits(options, this.#timeline);
+    this.#limits = new SimulatedLimits({ options, timeline: this.#timeline });
   }
 
   run(events: readonly SimulatedEvent[]): SimulatedFlow {

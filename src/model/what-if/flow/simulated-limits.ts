@@ -1,5 +1,6 @@
 /** The backlogs of a simulation: calls wait for permits of all their limits, first in, first out for each combination of keys. */
 import type { FlowOptions } from '../../flow-control/options.ts';
+import { Composed } from '../../values/composed.ts';
 import { Heap } from '../../values/heap.ts';
 import type { SimulatedEvent } from './simulated-flow.ts';
 import type { Timeline } from './timeline.ts';
@@ -34,17 +35,10 @@ interface Backlog {
   calls: Heap<{ call: WaitingCall; order: number }>;
 }
 
-export class SimulatedLimits {
-  readonly #options: FlowOptions;
-  readonly #timeline: Timeline;
+export class SimulatedLimits extends Composed<{ options: FlowOptions; timeline: Timeline }> {
   readonly #limits = new Map<string, Limit>();
   readonly #backlogs = new Map<string, Backlog>();
   #order = 0;
-
-  constructor(options: FlowOptions, timeline: Timeline) {
-    this.#options = options;
-    this.#timeline = timeline;
-  }
 
   request(call: WaitingCall): void {
     const backlog = this.#backlogOf(call);
@@ -67,12 +61,12 @@ export class SimulatedLimits {
         undefined,
       ];
       for (const backlog of backlogs) {
-        this.#timeline.spend();
+        this.deps.timeline.spend();
         const head = this.#headOf(backlog);
         if (!head || !this.#hasRoom(backlog)) continue;
         if (!firstOf || isEarlier(head, firstOf)) [first, firstOf] = [backlog, head];
       }
-      if (!first || !firstOf || this.#timeline.isUsedUp) return;
+      if (!first || !firstOf || this.deps.timeline.isUsedUp) return;
       first.calls.pop();
       this.#headOf(first);
       for (const limit of first.limits) this.#take(limit);
@@ -94,22 +88,22 @@ export class SimulatedLimits {
     return limits.every((limit) => {
       if (limit.kind !== 'throttle') return limit.used < limit.limit;
       const at = limit.nextAt - limit.toleranceMs;
-      if (at > this.#timeline.nowMs) this.#checkAt(limit, at);
-      return at <= this.#timeline.nowMs;
+      if (at > this.deps.timeline.nowMs) this.#checkAt(limit, at);
+      return at <= this.deps.timeline.nowMs;
     });
   }
 
   #checkAt(limit: Limit, at: number): void {
     if (limit.checkAt !== undefined && limit.checkAt <= at) return;
     limit.checkAt = at;
-    this.#timeline.set(at, () => {
+    this.deps.timeline.set(at, () => {
       limit.checkAt = undefined;
       this.#admit(limit.backlogs);
     });
   }
 
   #take(limit: Limit): void {
-    if (limit.kind === 'throttle') limit.nextAt = Math.max(limit.nextAt, this.#timeline.nowMs) + limit.intervalMs;
+    if (limit.kind === 'throttle') limit.nextAt = Math.max(limit.nextAt, this.deps.timeline.nowMs) + limit.intervalMs;
     else limit.used++;
   }
 
@@ -125,12 +119,12 @@ export class SimulatedLimits {
   }
 
   #limitsOf(kind: 'run' | 'step', event: SimulatedEvent): Limit[] {
-    const limits = this.#options[kind === 'run' ? 'runConcurrency' : 'stepConcurrency'];
+    const limits = this.deps.options[kind === 'run' ? 'runConcurrency' : 'stepConcurrency'];
     return limits.map(({ limit }, i) => this.#limit(kind, i, event[kind][i] ?? '', { limit }));
   }
 
   #throttleOf({ throttle: key }: SimulatedEvent): Limit[] {
-    const { throttle } = this.#options;
+    const { throttle } = this.deps.options;
     if (!throttle) return [];
     const { limit, periodMs, burst } = throttle;
     const intervalMs = periodMs / limit;

@@ -4,6 +4,7 @@
 import { ConfigError } from '../../../config.ts';
 import { type LayoutVersion, PartitionLayout } from '../../../model/partitions/layout.ts';
 import { PartitionedIds } from '../../../model/partitions/partitioned-ids.ts';
+import { Composed } from '../../../model/values/composed.ts';
 import { type Redis, type ScriptedRedis, unavailable } from '../connection/connection.ts';
 import type { Locks } from '../locks.ts';
 import { MOVE_FIELD, readMarker, refusalOf } from './move-marker.ts';
@@ -32,15 +33,10 @@ export interface PartitionsOptions {
   dev: boolean;
 }
 
-export class Partitions {
+export class Partitions extends Composed<PartitionsOptions> {
   readonly ids = new PartitionedIds();
-  readonly #options: PartitionsOptions;
   #layout: PartitionLayout | undefined;
   #why = 'the service is starting';
-
-  constructor(options: PartitionsOptions) {
-    this.#options = options;
-  }
 
   /** @throws ServiceError unavailable until the layout has been read, and while it cannot be */
   get layout(): PartitionLayout {
@@ -50,7 +46,7 @@ export class Partitions {
 
   /** @returns why this Redis must not be used (yet); undefined if it may */
   async refusal(): Promise<ConfigError | undefined> {
-    const { redis, key } = this.#options;
+    const { redis, key } = this.deps;
     return refusalOf(readMarker(await redis.hget(key, MOVE_FIELD)));
   }
 
@@ -58,7 +54,7 @@ export class Partitions {
    *  @returns descriptions of the migrations, for people
    *  @throws SchemaError if the store is newer than this code can read */
   async migrate(): Promise<string[]> {
-    const { redis, key, schema, locks } = this.#options;
+    const { redis, key, schema, locks } = this.deps;
     let done: string[] = [];
     await locks.withLock('schema', MIGRATION_LOCK_MS, async () => {
       done = await schema.migrate(redis, key);
@@ -69,7 +65,7 @@ export class Partitions {
   /** Reads the layout, and raises the number of partitions if the setting asks for more.
    *  @throws ConfigError if this Redis is not in use, or has data of an unknown version */
   async read(): Promise<PartitionLayout> {
-    const { redis, key, wanted } = this.#options;
+    const { redis, key, wanted } = this.deps;
     const [text, marker, schema] = await redis.hmget(key, VERSIONS_FIELD, MOVE_FIELD, SCHEMA_FIELD);
     const moved = refusalOf(readMarker(marker));
     if (moved) throw moved;
@@ -87,7 +83,7 @@ export class Partitions {
   /** Reads the layout now, after each reconnection, and every few seconds. Resolves after the first successful read.
    *  @param onRefused called if this Redis must not, or no longer, be used */
   async follow(onRefused: (error: ConfigError) => void): Promise<void> {
-    const { redis } = this.#options;
+    const { redis } = this.deps;
     const firstRead = Promise.withResolvers<void>();
     let timer: NodeJS.Timeout | undefined;
     let outdated: NodeJS.Timeout | undefined;
@@ -128,7 +124,7 @@ export class Partitions {
 
   /** @throws SchemaError */
   async #checkSchema(stored: string | null | undefined): Promise<void> {
-    const { redis, key, schema, dev } = this.#options;
+    const { redis, key, schema, dev } = this.deps;
     const refusal = schema.refusal(stored ?? (await this.#initialSchema()));
     if (!refusal) return;
     if (!dev || !refusal.canMigrate) throw refusal;
@@ -137,7 +133,7 @@ export class Partitions {
   }
 
   async #initialSchema(): Promise<string> {
-    const { redis, key, schema, isNew } = this.#options;
+    const { redis, key, schema, isNew } = this.deps;
     const initial = schema.initial(await isNew());
     // If Redis rejects the write, a later read stores it.
     await redis.hsetnx(key, SCHEMA_FIELD, initial).catch(() => undefined);
@@ -146,7 +142,7 @@ export class Partitions {
 
   /** An installation without a layout has one partition with all its data. A new one begins with the setting's number. */
   async #create(): Promise<PartitionLayout> {
-    const { redis, key, wanted, isNew } = this.#options;
+    const { redis, key, wanted, isNew } = this.deps;
     if (wanted === 1) return this.#use(new PartitionLayout(ONE));
     const versions = (await isNew()) ? [{ count: wanted, since: 0 }] : withVersion(ONE, wanted, await this.#now());
     await redis.hsetnx(key, VERSIONS_FIELD, JSON.stringify(versions));
@@ -155,7 +151,7 @@ export class Partitions {
 
   /** The later of the two clocks, so that no process creates IDs of a version that it does not know yet. */
   async #now(): Promise<number> {
-    const [seconds] = await this.#options.redis.time();
+    const [seconds] = await this.deps.redis.time();
     return Math.max(Date.now(), Number(seconds) * 1_000);
   }
 
