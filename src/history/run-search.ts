@@ -7,7 +7,7 @@ import { type Matcher, matcherOf } from '../model/search/evaluate.ts';
 import { requiredTimes, requiredValue } from '../model/search/narrowing.ts';
 import { EVENT_PREFIX, type SearchNode, variablesOf } from '../model/search/syntax.ts';
 import { Composed } from '../model/values/composed.ts';
-import { isShallowJson } from '../model/values/json.ts';
+import { tryParseShallow } from '../model/values/json.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { RunLists } from '../store/runs/run-lists.ts';
 import type { History } from './history.ts';
@@ -173,10 +173,5 @@ function countWithin(sizes: readonly number[], max: number): number {
 
 /** An output stored before its depth was limited cannot be searched. */
 function jsonOf(output: string | null | undefined): unknown {
-  if (output === undefined || output === null || !isShallowJson(output)) return undefined;
-  try {
-    return JSON.parse(output);
-  } catch {
-    return undefined;
-  }
+  return tryParseShallow(output ?? '');
 }

@@ -10,6 +10,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Passkey } from '../../model/auth/second-factors.ts';
 import type { User } from '../../model/auth/user.ts';
 import { Composed } from '../../model/values/composed.ts';
+import { tryParseJson } from '../../model/values/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Context } from '../http/router.ts';
 
@@ -128,10 +129,8 @@ function passkeysAt({ secondFactors }: User, { id }: RelyingParty): Passkey[] {
 }
 
 function parsed<Credential extends object>(text: string): Credential {
-  try {
-    const credential: unknown = JSON.parse(text);
-    if (typeof credential === 'object' && credential !== null) return credential as Credential;
-  } catch {}
+  const credential = tryParseJson(text);
+  if (typeof credential === 'object' && credential !== null) return credential as Credential;
   throw invalid('the credential is not what a browser sends');
 }
 

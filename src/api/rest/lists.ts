@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { MaybeIncomplete, StoppedEarly } from '../../history/merged-page.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { closestName } from '../../model/values/closest-name.ts';
-import { describe } from '../../model/values/json.ts';
+import { describe, tryParseJson } from '../../model/values/json.ts';
 import { iso } from '../../model/values/time.ts';
 
 const MAX_PAGE = 100;
@@ -57,7 +57,8 @@ export function cursorQuery<Position>(position: z.ZodType<Position>) {
     cursor: z
       .string()
       .transform((text, context): Position => {
-        const { success, data } = position.safeParse(ID_PATTERN.test(text) ? { id: text } : decoded(text));
+        const decoded = () => tryParseJson(Buffer.from(text, 'base64url').toString('utf8'));
+        const { success, data } = position.safeParse(ID_PATTERN.test(text) ? { id: text } : decoded());
         if (success) return data;
         context.addIssue({ code: 'custom', message: CURSOR_INVALID });
         return z.NEVER;
@@ -134,14 +135,6 @@ export function pageFrom<T>(
 ): { page: (readonly [at: number, item: T])[]; next: number | undefined } {
   const page = all.slice(cursor, cursor + limit).map((item, i) => [cursor + i + 1, item] as const);
   return { page, next: cursor + limit < all.length ? cursor + limit : undefined };
-}
-
-function decoded(text: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 const LIST_MAX_BYTES = 2 * 1_048_576;
