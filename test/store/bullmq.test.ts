@@ -256,6 +256,13 @@ describe('Jobs that are changed without BullMQ', () => {
         expect(await left()).to.deep.equal([]);
       });
 
+      itOnSingleRedis('leave nothing behind a job with a priority that was removed', async () => {
+        const removed = await queue.add('one', {}, { jobId: 'removed', priority: 2 });
+        await removed.remove();
+        expect(await take()).to.equal(undefined);
+        expect(await left()).to.deep.equal([]);
+      });
+
       itOnSingleRedis('make no room when the worker takes no more', async () => {
         await add('first', 'second');
         const first = await take();

@@ -47,9 +47,10 @@ local function pop_job(prefix, now)
   end
   if id then
     redis.call('LPUSH', active, id)
-    if redis.call('EXISTS', prioritized) == 0 then
-      redis.call('DEL', prefix .. QUEUE_PRIORITY_COUNTER)
-    end
+  end
+  -- The last job with a priority was taken, or removed before.
+  if not id or redis.call('EXISTS', prioritized) == 0 then
+    redis.call('DEL', prefix .. QUEUE_PRIORITY_COUNTER)
   end
   return id
 end
