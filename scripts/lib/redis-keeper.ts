@@ -7,14 +7,15 @@ import { spawn } from 'node:child_process';
 const SAVE_MS = 5_000;
 
 const [file = '', argv0 = '', ...args] = process.argv.slice(2);
+// Before Redis starts: whoever finds it running may stop it at once.
+process.on('SIGTERM', end);
+process.on('disconnect', end);
 const redis = spawn(file, args, { argv0, stdio: ['ignore', 'inherit', 'inherit'] });
-const end = () => {
+redis.on('error', (error) => console.error(error.message));
+redis.on('close', (code) => process.exit(code ?? 1));
+
+function end(): void {
   redis.kill('SIGTERM');
   // A hanging disk must not keep Redis running forever.
   setTimeout(() => redis.kill('SIGKILL'), SAVE_MS).unref();
-};
-
-process.on('SIGTERM', end);
-process.on('disconnect', end);
-redis.on('error', (error) => console.error(error.message));
-redis.on('close', (code) => process.exit(code ?? 1));
+}
