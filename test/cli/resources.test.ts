@@ -159,7 +159,7 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     const secret = 'whsec_0123456789abcdef0123456789abcdef';
     const created = await cliOk(args, { service, cwd: folder, input: `${secret}\n` });
     const url = created.stdout.trim();
-    expect(url).to.match(/^https:\/\/events\.example\.com\/e\/\w+/);
+    expect(url).to.match(/^https:\/\/events\.example\.com\/e\/[\w-]+/);
     const [{ id }] = await json('webhooks', 'list');
     for (const list of [['list'], ['list', '--json'], ['get', id], ['get', id, '--json']]) {
       expect((await run('webhooks', ...list)).stdout)
