@@ -2,7 +2,8 @@
  *  tell a hidden object or environment from one that does not exist. */
 import { selectionOf } from '../src/api/http/environment-selection.ts';
 import { parseFields } from '../src/api/http/urlencoded.ts';
-import { ownerInBody, type Route } from '../src/api/rest/route.ts';
+import { ownerInBody } from '../src/api/rest/owners.ts';
+import { type Route } from '../src/api/rest/route.ts';
 import {
   type AccessLevel,
   accessAnywhere,

@@ -4,7 +4,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
 import { SCOPES, type Scope } from '../../src/api/auth/principals.ts';
 import { BOARD_ACCESS } from '../../src/api/operations/board-access.ts';
-import { ownerInBody } from '../../src/api/rest/route.ts';
+import { ownerInBody } from '../../src/api/rest/owners.ts';
 import { ACCESS, type Access, type AccessLevel, covers } from '../../src/model/auth/access.ts';
 import type { EnvironmentRoles, Role } from '../../src/model/auth/user.ts';
 import { addUser, type Headers, keyHeaders, sessionHeaders } from '../support/auth.ts';

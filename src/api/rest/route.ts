@@ -1,15 +1,12 @@
 /** A route of the REST API, declared once: its schemas validate the input and describe it in the OpenAPI document. */
 import { z } from 'zod';
-import { type ErrorCode, notFound, ServiceError } from '../../errors.ts';
+import type { ErrorCode, ServiceError } from '../../errors.ts';
 import type { Dialect } from '../../model/apps/app.ts';
-import { type Access, type AccessLevel, covers, type Principal } from '../../model/auth/access.ts';
-import { type EnvironmentRef, type Owner, refOfOwner } from '../../model/environment.ts';
-import { describe } from '../../model/values/json.ts';
+import type { Access, AccessLevel, Principal } from '../../model/auth/access.ts';
+import type { Owner } from '../../model/environment.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
-import type { Store } from '../../store/store.ts';
 import type { Scope } from '../auth/principals.ts';
 import { strict } from '../http/validation.ts';
-import { ownerSchema } from '../views/owner.ts';
 
 type Schema = z.ZodType;
 
@@ -158,80 +155,4 @@ export function routesOf(shared: Shared) {
 function paramsIn(path: string): z.ZodObject | undefined {
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name]) => name as string);
   return names.length === 0 ? undefined : z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
-}
-
-/** Webhooks and event keys belong to one environment or to all branches; requests and events of a webhook belong to its owner. */
-export function ownerOfWebhook(webhooks: Pick<Store['webhooks'], 'read'>): OwnerOf {
-  return {
-    async find({ params: { id = '' } }) {
-      const webhook = await webhooks.read(id);
-      return webhook && refOfOwner(webhook.env);
-    },
-    missing: ({ params: { id = '' } }) => notFound('webhook', id),
-  };
-}
-
-export function ownerOfIssue({ webhooks, webhookIssues }: Pick<Store, 'webhooks' | 'webhookIssues'>): OwnerOf {
-  return {
-    async find({ params: { issue: id = '' } }) {
-      const issue = await webhookIssues.find(id);
-      const webhook = issue && (await webhooks.read(issue.webhookId));
-      return webhook && refOfOwner(webhook.env);
-    },
-    missing: ({ params: { issue: id = '' } }) => notFound('issue', id),
-  };
-}
-
-export function ownerOfEventKey(eventKeys: Pick<Store['eventKeys'], 'read'>): OwnerOf {
-  return {
-    async find({ params: { id = '' } }) {
-      const key = await eventKeys.read(id);
-      return key && refOfOwner(key.env);
-    },
-    missing: ({ params: { id = '' } }) => notFound('event key', id),
-  };
-}
-
-export function ownerOfHeldEvent({ heldEvents, webhooks }: Pick<Store, 'heldEvents' | 'webhooks'>): OwnerOf {
-  return {
-    async find({ params: { id = '' } }) {
-      const held = await heldEvents.read(id);
-      return held && (await ownersOfWebhooks(webhooks))(held.webhookId);
-    },
-    missing: ({ params: { id = '' } }) => heldEventNotFound(id),
-  };
-}
-
-export function heldEventNotFound(id: string, why = ''): ServiceError {
-  return new ServiceError('not_found', { detail: `there is no held event with the ID "${id}"${why}` });
-}
-
-/** The objects that the principal may see. */
-export function visible<Owned extends { env: string }>(all: readonly Owned[], accessTo: AccessTo): Owned[] {
-  return all.filter(({ env }) => covers(accessTo(refOfOwner(env)), 'read'));
-}
-
-/** Owners by the ID of a webhook; the owner of a deleted webhook is unknown. */
-export async function ownersOfWebhooks(
-  webhooks: Pick<Store['webhooks'], 'all'>,
-): Promise<(webhookId: string) => Owner> {
-  const owners = new Map((await webhooks.all()).map(({ id, env }) => [id, refOfOwner(env)]));
-  return (id) => owners.get(id) ?? 'unknown';
-}
-
-/** The owner that the field `environment` of a new object names. */
-export const ownerInBody: OwnerOf = {
-  async find({ body }) {
-    const { environment } = (body ?? {}) as { environment?: unknown };
-    const parsed = ownerSchema.safeParse(environment);
-    return parsed.success ? refOfOwner(parsed.data) : undefined;
-  },
-};
-
-/** The environment `:name`. */
-export function environmentInPath(read: (name: string) => Promise<EnvironmentRef | undefined>): OwnerOf {
-  return {
-    find: ({ params: { name = '' } }) => read(name),
-    missing: ({ params: { name } }) => new ServiceError('environment_unknown', { detail: `got ${describe(name)}` }),
-  };
 }

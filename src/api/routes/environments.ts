@@ -15,7 +15,8 @@ import { describe } from '../../model/values/json.ts';
 import { apiObject, timeOrNull, wholeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { listReply, namePosition, pageQuery } from '../rest/lists.ts';
-import { environmentInPath, type Route, routesOf } from '../rest/route.ts';
+import { environmentInPath } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 

@@ -17,14 +17,8 @@ import { rejectArchived } from '../receive/resolve-environment.ts';
 import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
 import { BATCH_MAX, inBatches } from '../rest/in-batches.ts';
 import { listReply, nextPage, pageQuery, timePosition } from '../rest/lists.ts';
-import {
-  type AccessTo,
-  heldEventNotFound,
-  ownerOfHeldEvent,
-  ownersOfWebhooks,
-  type Route,
-  routesOf,
-} from '../rest/route.ts';
+import { heldEventNotFound, ownerOfHeldEvent, ownersOfWebhooks } from '../rest/owners.ts';
+import { type AccessTo, type Route, routesOf } from '../rest/route.ts';
 import { omittedField } from '../views/incomplete.ts';
 import { present } from '../views/present.ts';
 

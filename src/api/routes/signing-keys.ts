@@ -6,7 +6,8 @@ import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
 import { apiObject, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { environmentInPath, type Route, routesOf } from '../rest/route.ts';
+import { environmentInPath } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 
 export const signingKeySchema = apiObject('SigningKey', {

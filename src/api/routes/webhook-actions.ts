@@ -4,7 +4,8 @@ import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import { keepOldSeconds } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 
 export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] {

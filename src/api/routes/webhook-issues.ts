@@ -18,7 +18,8 @@ import {
   pageQuery,
   timePosition,
 } from '../rest/lists.ts';
-import { type AccessTo, ownerOfIssue, ownerOfWebhook, type Route, routesOf, visible } from '../rest/route.ts';
+import { ownerOfIssue, ownerOfWebhook, visible } from '../rest/owners.ts';
+import { type AccessTo, type Route, routesOf } from '../rest/route.ts';
 import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
 

@@ -8,7 +8,8 @@ import { timeSchema } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { completenessOf } from '../reconciliation/completeness.ts';
-import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { completenessSchema, presentCompleteness } from '../views/webhook-completeness.ts';
 
 export function webhookReconciliationRoutes({ webhooks, webhookReconciliations }: ApiParts): Route[] {

@@ -15,7 +15,8 @@ import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { listReply, longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/lists.ts';
-import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { expressionSchema } from '../views/expression.ts';
 import { transformSchema } from '../views/webhook.ts';
 import {

@@ -5,7 +5,8 @@ import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import { keepOldSeconds } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-verification-input.ts';
 

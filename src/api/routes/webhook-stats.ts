@@ -4,7 +4,8 @@ import type { LogStats } from '../../model/webhooks/request-log.ts';
 import { apiObject, time, timeOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { listReply, longPageQuery, namePosition, pageOf } from '../rest/lists.ts';
-import { type Route, routesOf, visible } from '../rest/route.ts';
+import { visible } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 export const webhookStatsSchema = apiObject('WebhookStats', {
   webhook_id: z.string(),

@@ -7,7 +7,8 @@ import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { listReply, pageQuery } from '../rest/lists.ts';
-import { ownerOfWebhook, type Route, routesOf } from '../rest/route.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { type HandlingInput, handlingOf } from '../views/webhook-input.ts';
 import {
