@@ -3,7 +3,7 @@
 import { selectionOf } from '../src/api/http/environment-selection.ts';
 import { parseFields } from '../src/api/http/urlencoded.ts';
 import { ownerInBody } from '../src/api/rest/owners.ts';
-import { type Route } from '../src/api/rest/route.ts';
+import type { Route } from '../src/api/rest/route.ts';
 import {
   type AccessLevel,
   accessAnywhere,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
-import { SCOPES, type Scope } from '../../src/api/auth/principals.ts';
+import { SCOPES, type Scope } from '../../src/api/auth/guard.ts';
 import { BOARD_ACCESS } from '../../src/api/operations/board-access.ts';
 import { ownerInBody } from '../../src/api/rest/owners.ts';
 import { ACCESS, type Access, type AccessLevel, covers } from '../../src/model/auth/access.ts';

@@ -16,6 +16,7 @@ import { seeOther, showError } from './browser-responses.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 import { requireSameOrigin, safeRedirect } from './csrf.ts';
 import { isForm, readFields } from './form-fields.ts';
+import { environmentOf } from './guard.ts';
 import type { IdentityProviders } from './oidc/identity-providers.ts';
 import { STYLE } from './page-layout.ts';
 import {
@@ -28,7 +29,7 @@ import {
   signedOutPage,
   signInPage,
 } from './pages.ts';
-import { environmentOf, type Principals, principalOf } from './principals.ts';
+import { type Principals, principalOf } from './principals.ts';
 import type { SignIns } from './sign-ins.ts';
 
 /** Longer texts are not email addresses. */

@@ -10,7 +10,7 @@ import { isJsonObject } from '../../model/values/json.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
 import { toServiceError } from '../../store/redis/connection/connection.ts';
 import { VERSION } from '../../version.ts';
-import { allow, environmentOf } from '../auth/principals.ts';
+import { allow, environmentOf } from '../auth/guard.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { admit, carryOut, grantedAccess, type MountDeps } from '../rest/mount.ts';

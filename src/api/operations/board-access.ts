@@ -7,7 +7,8 @@ import type { Access } from '../../model/auth/access.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { isSafeMethod } from '../auth/csrf.ts';
-import { allow, principalOf } from '../auth/principals.ts';
+import { allow } from '../auth/guard.ts';
+import { principalOf } from '../auth/principals.ts';
 import { BOARD_PATH, isBoard } from '../http/board-path.ts';
 import { type BoardRoute, type Context, type Middleware, Router } from '../http/router.ts';
 

@@ -1,7 +1,8 @@
 /** The audit entry of a request to a route of the REST API. */
 
 import type { AuditedAction } from '../auth/audit-logger.ts';
-import { environmentOf, principalOf } from '../auth/principals.ts';
+import { environmentOf } from '../auth/guard.ts';
+import { principalOf } from '../auth/principals.ts';
 import type { Context } from '../http/router.ts';
 import type { GivenInput, Route } from './route.ts';
 

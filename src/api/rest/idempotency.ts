@@ -10,7 +10,8 @@ import {
   type IdempotentResponses,
   RENEW_EVERY_MS,
 } from '../../store/auth/idempotent-responses.ts';
-import { environmentOf, principalOf } from '../auth/principals.ts';
+import { environmentOf } from '../auth/guard.ts';
+import { principalOf } from '../auth/principals.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
 import type { RouteContext } from '../http/router.ts';
 import type { Route } from './route.ts';

@@ -5,7 +5,7 @@ import type { Dialect } from '../../model/apps/app.ts';
 import type { Access, AccessLevel, Principal } from '../../model/auth/access.ts';
 import type { Owner } from '../../model/environment.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
-import type { Scope } from '../auth/principals.ts';
+import type { Scope } from '../auth/guard.ts';
 import { strict } from '../http/validation.ts';
 
 type Schema = z.ZodType;
