@@ -32,7 +32,6 @@ export interface WorkerParts extends CallClientParts {
   archiveDutyDeps: ArchiveDutyDeps | undefined;
   /** undefined without an outbox. */
   outboxDeps: ClosableOutbox | undefined;
-  admissionCheckMs: number;
   versionGoneMs: number;
   branchExpiryMs: number | undefined;
 }
@@ -55,7 +54,6 @@ export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
   archiveState: (parts) => new ArchiveState(parts),
   archiveDutyDeps,
   outboxDeps: { build: outboxDeps, close: (outbox) => outbox?.close() },
-  admissionCheckMs: ({ config }) => 2 * config.stalledAfterMs,
   versionGoneMs: ({ config }) => 15 * config.connect.leaseMs,
   branchExpiryMs: ({ config }) => config.branchExpiryMs,
 };

@@ -23,13 +23,13 @@ interface ModelBacklog {
 export interface ModelOptions {
   admissions: Admissions;
   partition: number;
+  makeChecksDue: () => Promise<void>;
   seed: number;
   calls: number;
 }
 
 const ENV = 'production';
 const SIZES = [1, 1, 1, 2, 2, 3, 3, 250];
-const FAR_MS = 3_600_000;
 /** Starts from which windows of a throttle are counted. */
 const ANCHORS = 100;
 
@@ -249,8 +249,9 @@ export class AdmissionModel {
   }
 
   async #check(): Promise<void> {
-    const { admissions, partition } = this.#options;
-    for (const check of await admissions.claimChecks(partition, Date.now() + FAR_MS)) {
+    const { admissions, partition, makeChecksDue } = this.#options;
+    await makeChecksDue();
+    for (const check of await admissions.claimChecks(partition)) {
       await this.#carryOut(check);
       await admissions.doneChecking(partition, check);
     }
@@ -267,7 +268,7 @@ export class AdmissionModel {
     const { entry, claimedUntil } = check;
     const call = this.calls.get(entry);
     const isLive = call ? call.state === 'holds' : this.#runs.has(entry);
-    if (isLive) return admissions.keep(partition, [entry], Date.now());
+    if (isLive) return admissions.keep(partition, check, 0);
     this.#drop(entry);
     if (call?.state === 'lost') call.state = 'returned';
     this.#before = now();

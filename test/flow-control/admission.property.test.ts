@@ -4,6 +4,7 @@ import { Admissions, partsOf } from '../../src/store/flow-control/admissions.ts'
 import { readBacklogInfo } from '../../src/store/flow-control/backlog-info.ts';
 import { withScripts } from '../../src/store/redis/connection/scripts.ts';
 import type { PartitionKeyspace } from '../../src/store/redis/keyspace/keyspace.ts';
+import { makeChecksDue } from '../support/due-checks.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { findKeys } from '../support/redis.ts';
 import { AdmissionModel } from './admission-model.ts';
@@ -26,7 +27,10 @@ describe('The admission of 10,000 calls', function () {
   it('exceeds no limit, keeps the order, admits each call once, and leaves nothing behind', async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const partition = seed % store.partitions.layout.count;
-      const model = new AdmissionModel({ admissions, partition, seed, calls: CALLS / SEEDS });
+      const model = new AdmissionModel({
+        ...{ admissions, partition, seed, calls: CALLS / SEEDS },
+        makeChecksDue: () => makeChecksDue(store.redis, store.keys.partition(partition)),
+      });
       try {
         for (let n = 0; n < (6 * CALLS) / SEEDS; n++) {
           await model.step();
@@ -46,10 +50,9 @@ describe('The admission of 10,000 calls', function () {
       { env: 'feature/1', functionId: 'shop-f' },
       { env: 'feature/1', functionId: 'my shop/f' },
     ];
-    for (const { env, functionId } of given)
-      await admissions.noteChange([`${env}/${functionId}`], env, [functionId], 1);
+    for (const { env, functionId } of given) await admissions.noteChange([`${env}/${functionId}`], env, [functionId]);
     const checks = [];
-    for (let n = 0; n < store.partitions.layout.count; n++) checks.push(...(await admissions.claimChecks(n, 2)));
+    for (let n = 0; n < store.partitions.layout.count; n++) checks.push(...(await admissions.claimChecks(n)));
     const found = checks.map(({ kind, ...check }) => kind === 'function' && 'functionId' in check && check);
     expect(found.map((check) => check && { env: check.env, functionId: check.functionId })).to.have.deep.members(given);
   });

@@ -15,6 +15,7 @@ import type { AppFunction } from '../../src/model/apps/app.ts';
 import { homesOf } from '../../src/model/flow-control/limits.ts';
 import { newId } from '../../src/model/ids.ts';
 import { withPermits } from '../../src/workers/call-permits.ts';
+import { makeChecksDue } from '../support/due-checks.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { redisUrl } from '../support/redis.ts';
 
@@ -155,9 +156,10 @@ export async function createPauseBed() {
 
     /** Checks the admissions of all calls, as a worker does some time later. */
     async check(): Promise<void> {
-      const clock = () => Date.now() + 600_000;
-      const round = admissionChecks.rounds({ ...store, ...createProcess(store), admissionCheckMs: 10_000, clock });
-      for (const { number: partition } of store.keys.all()) {
+      const round = admissionChecks.rounds({ ...store, ...createProcess(store), clock: Date.now });
+      for (const keys of store.keys.all()) {
+        const partition = keys.number;
+        await makeChecksDue(store.redis, keys);
         await round({ partition, signal: new AbortController().signal } as never);
       }
     },

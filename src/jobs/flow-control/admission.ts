@@ -109,8 +109,8 @@ export class Admission extends Composed<AdmissionDeps> {
 
   /** Call when the configuration of functions, or whether they are held, has changed: waiting calls then wait under the new limits. */
   async noteChange(env: string, functionIds: readonly string[]): Promise<void> {
-    const { admissions, clock } = this.deps;
-    for (const id of functionIds) await admissions.noteChange(homesOf(env, id), env, [id], clock());
+    const { admissions } = this.deps;
+    for (const id of functionIds) await admissions.noteChange(homesOf(env, id), env, [id]);
   }
 
   /** Adapts backlogs to the present configuration of their function.

@@ -44,22 +44,25 @@ export interface Progress {
   unfinished: string[];
 }
 
-/** A due check of a call or run that holds permits, of a limit, or of a function whose configuration has changed. */
-export type DueCheck = {
-  /** No other worker gets the check before this time, Unix milliseconds. A later change to what is checked sets another time. */
+interface Claim {
+  /** No other worker gets the check before this time, Unix milliseconds by Redis's clock. A later change to what is checked sets another
+   *  time. */
   claimedUntil: number;
-} & (
-  | { kind: 'admission'; entry: string; env: string; functionId: string }
-  | { kind: 'limit'; limit: string }
-  | { kind: 'function'; env: string; functionId: string; member: string; isKnown: boolean }
-);
+}
+
+/** A due check of a call or run that holds permits. */
+export type DueAdmission = Claim & { kind: 'admission'; entry: string; env: string; functionId: string };
+
+/** A due check of an admission, of a limit, or of a function whose configuration has changed. */
+export type DueCheck =
+  | DueAdmission
+  | (Claim & { kind: 'limit'; limit: string })
+  | (Claim & { kind: 'function'; env: string; functionId: string; member: string; isKnown: boolean });
 
 type Reply = [granted: string[], throttles: (string | number)[], unfinished: string[]];
 
 const CHECKED_AT_ONCE = 200;
 const CLAIM_MS = 10_000;
-/** Fraction of a millisecond by which claims are recognized. */
-const CLAIMED = 0.5;
 /** After this time every process has a new configuration. */
 const KNOWN_MS = 2_500;
 
@@ -172,35 +175,26 @@ export class Admissions extends Repository<
   }
 
   /** Schedules a check that adapts the function's backlogs to its changed configuration. */
-  async noteChange(
-    homes: readonly string[],
-    env: string,
-    functionIds: readonly string[],
-    nowMs: number,
-  ): Promise<void> {
+  async noteChange(homes: readonly string[], env: string, functionIds: readonly string[]): Promise<void> {
     const partitions = new Set(homes.map((home) => this.keys.homeOf(home)));
-    const commands = [...partitions].flatMap(({ admissionChecks }) =>
-      functionIds.map((id) => {
-        const name = scopedFunction(env, id);
-        return ['zadd', admissionChecks, nowMs, `~${name}`, nowMs + KNOWN_MS, `~~${name}`];
-      }),
-    );
-    await inPipelines(this.redis, commands);
+    const checks = functionIds.flatMap((id) => {
+      const name = scopedFunction(env, id);
+      return [0, `~${name}`, KNOWN_MS, `~~${name}`];
+    });
+    await Promise.all([...partitions].map((keys) => this.redis.scheduleChecks(keys.admissionChecks, ...checks)));
   }
 
   /** Due checks, claimed so that no other worker gets them for a while. */
-  async claimChecks(partition: number, nowMs: number): Promise<DueCheck[]> {
+  async claimChecks(partition: number): Promise<DueCheck[]> {
     const { admissions, admissionChecks } = this.keys.partition(partition);
-    const claimedUntil = Math.floor(nowMs) + CLAIM_MS + CLAIMED;
-    const found = (await this.redis.claimChecks(
+    const [claimedUntil, ...found] = (await this.redis.claimChecks(
       admissions,
       admissionChecks,
-      nowMs,
-      claimedUntil,
+      CLAIM_MS,
       CHECKED_AT_ONCE,
-    )) as string[];
+    )) as [string, ...string[]];
     return Array.from({ length: found.length / 2 }, (_, i) => ({
-      claimedUntil,
+      claimedUntil: Number(claimedUntil),
       ...checkOf(found[2 * i] as string, found[2 * i + 1] as string),
     }));
   }
@@ -211,11 +205,11 @@ export class Admissions extends Repository<
     await this.redis.removeCheck(admissionChecks, check.member, check.claimedUntil);
   }
 
-  /** Schedules the next check of admissions that are in order. */
-  async keep(partition: number, entries: readonly string[], untilMs: number): Promise<void> {
-    if (entries.length === 0) return;
+  /** Schedules the next check of an admission that is in order.
+   *  @param forMs time from the claim of this check to the next check */
+  async keep(partition: number, { entry, claimedUntil }: DueAdmission, forMs = this.deps.checkMs): Promise<void> {
     const { admissionChecks } = this.keys.partition(partition);
-    await this.redis.zadd(admissionChecks, 'XX', ...entries.flatMap((entry) => [untilMs, entry]));
+    await this.redis.zadd(admissionChecks, 'XX', claimedUntil - CLAIM_MS + forMs, entry);
   }
 
   #args({ admissions, prefix }: PartitionKeyspace): [string, string, number] {

@@ -4,7 +4,7 @@
 import { duty } from '../../../duties/duty.ts';
 import { hasEnded } from '../../../model/runs/run.ts';
 import type { Clock } from '../../../model/values/clock.ts';
-import type { DueCheck } from '../../../store/flow-control/admissions.ts';
+import type { DueAdmission, DueCheck } from '../../../store/flow-control/admissions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Admission } from '../../flow-control/admission.ts';
 import { callOfEntry } from '../../queues/call-ref.ts';
@@ -18,8 +18,6 @@ export interface AdmissionChecksDeps extends Pick<Store, 'admissions' | 'runs' |
   admission: Admission;
   scheduler: RunScheduler;
   queuedRunJobs: Pick<QueuedRunJobs, 'isLive'>;
-  /** Interval of checks of an admission. */
-  admissionCheckMs: number;
   clock: Clock;
 }
 
@@ -38,8 +36,8 @@ export const admissionChecks = duty<AdmissionChecksDeps>({
 
 /** @returns number of checks made */
 async function checkAdmissions(partition: number, deps: AdmissionChecksDeps): Promise<number> {
-  const { admissions, clock } = deps;
-  const due = await admissions.claimChecks(partition, clock());
+  const { admissions } = deps;
+  const due = await admissions.claimChecks(partition);
   for (const check of due) {
     await carryOut(partition, check, deps);
     await admissions.doneChecking(partition, check);
@@ -59,21 +57,18 @@ async function carryOut(partition: number, check: DueCheck, deps: AdmissionCheck
   }
 }
 
-async function checkAdmission(
-  partition: number,
-  { entry, env, claimedUntil }: { entry: string; env: string; claimedUntil: number },
-  deps: AdmissionChecksDeps,
-): Promise<void> {
-  const { admissions, admission, scheduler, queuedRunJobs, runs, activeRuns, admissionCheckMs, clock } = deps;
+async function checkAdmission(partition: number, check: DueAdmission, deps: AdmissionChecksDeps): Promise<void> {
+  const { admissions, admission, scheduler, queuedRunJobs, runs, activeRuns, clock } = deps;
+  const { entry, env, claimedUntil } = check;
   const call = callOfEntry(entry);
   const runId = call?.runId ?? entry;
   if (call && (await queuedRunJobs.isLive(call))) {
     await scheduler.promoteAdmitted(call);
-    return admissions.keep(partition, [entry], clock() + admissionCheckMs);
+    return admissions.keep(partition, check);
   }
   const run = await runs.read(env, runId);
   const isActive = run !== undefined && !hasEnded(run);
-  if (!call && isActive) return admissions.keep(partition, [entry], clock() + RUN_CHECK_MS);
+  if (!call && isActive) return admissions.keep(partition, check, RUN_CHECK_MS);
   await scheduler.start(await admission.releaseLost(partition, entry, claimedUntil));
   // The call of an active run may still be due.
   if (isActive) await activeRuns.postpone(env, runId, clock());

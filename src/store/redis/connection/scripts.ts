@@ -114,6 +114,7 @@ const SCRIPTS = {
   withdrawCalls: { file: 'flow-control/lua/withdraw-calls.lua', numberOfKeys: 1 },
   removeCheck: { file: 'flow-control/lua/remove-check.lua', numberOfKeys: 1 },
   claimChecks: { file: 'flow-control/lua/claim-checks.lua', numberOfKeys: 2 },
+  scheduleChecks: { file: 'flow-control/lua/schedule-checks.lua', numberOfKeys: 1 },
   renewLock: { file: 'redis/lua/renew-lock.lua', numberOfKeys: 1 },
   addToEventGroups: { file: 'flow-control/lua/add-to-event-groups.lua', numberOfKeys: 7 },
   takeEventGroups: { file: 'flow-control/lua/take-event-groups.lua', numberOfKeys: 7 },
