@@ -50,7 +50,7 @@ export function createIngestWorker(
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
   };
-  const worker: ThrottledWorker<IngestJob> = new ThrottledWorker<IngestJob>(
+  const worker: ThrottledWorker = new ThrottledWorker(
     INGEST,
     withMetrics(INGEST, wakeUps.yieldTo(handler), { recorder, telemetry }),
     {

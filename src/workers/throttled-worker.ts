@@ -1,25 +1,29 @@
-/** A worker that fetches jobs less often while it is busy and they arrive quickly, because each job's marker wakes it. A
- *  job that ends fetches the next one itself, so a backlog is not slowed down. */
+/** A worker of events that fetches jobs less often while waiting for each other saves work (job-load.ts), because each job's marker wakes
+ *  it. A job that ends fetches the next one itself, so a backlog is not slowed down. */
 import { setTimeout } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
 import { JobLoad } from '../jobs/ingestion/job-load.ts';
+import type { IngestJob } from '../jobs/queues/queues.ts';
 import { WatchedWorker } from './watched-worker.ts';
 
-/** Minimum time between two fetches of a busy worker. */
+/** Minimum time between two fetches at a high load. */
 const INTERVAL_MS = 4;
 
-export class ThrottledWorker<Data> extends WatchedWorker<Data> {
+export class ThrottledWorker extends WatchedWorker<IngestJob> {
   // BullMQ's constructor starts the worker, so this must not be initialized after it.
   declare private throttle: FetchThrottle | undefined;
 
-  protected override async moveToActive(token: string, name?: string): Promise<Job<Data, void>> {
+  protected override async moveToActive(token: string, name?: string): Promise<Job<IngestJob, void>> {
     const leftMs = this.throttleOf().ask(performance.now());
     if (leftMs >= 1 && !this.closing) await setTimeout(leftMs);
     return super.moveToActive(token, name);
   }
 
-  protected override async callProcessJob(...args: Parameters<Worker<Data, void>['callProcessJob']>): Promise<void> {
-    this.throttleOf().found(performance.now());
+  protected override async callProcessJob(
+    ...args: Parameters<Worker<IngestJob, void>['callProcessJob']>
+  ): Promise<void> {
+    const [job] = args;
+    this.throttleOf().found(performance.now(), job.data.events.length);
     await super.callProcessJob(...args);
   }
 
@@ -40,7 +44,7 @@ class FetchThrottle {
     return at - nowMs;
   }
 
-  found(nowMs: number): void {
-    this.#load.add(nowMs);
+  found(nowMs: number, events: number): void {
+    this.#load.add(nowMs, events);
   }
 }

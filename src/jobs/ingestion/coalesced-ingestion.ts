@@ -62,7 +62,7 @@ class EnvironmentJobs extends Composed<{
   run(events: readonly Envelope[]): Promise<void> {
     const done = Promise.withResolvers<void>();
     this.#waiting.push({ events, done });
-    this.#load.add(performance.now());
+    this.#load.add(performance.now(), events.length);
     if (this.#waiting.length >= this.deps.concurrency()) this.#onFull();
     if (!this.#isRunning) void this.#runAll();
     return done.promise;

@@ -1,11 +1,14 @@
-/** Detects that jobs come quickly to a busy process. Then jobs wait briefly for each other, which saves more time
- *  than it costs. In a process with time to spare no job waits. */
+/** Detects that jobs come quickly to a busy process, or with many events. Then jobs wait briefly for each other, which saves more time
+ *  than it costs. In a process with time to spare few events do not wait. */
 
 /** Below this rate, jobs do not wait. */
 const FAST_PER_SECOND = 150;
 /** Time over which rate and utilization are measured. */
 const WINDOW_MS = 200;
 const FAST_COUNT = (FAST_PER_SECOND * WINDOW_MS) / 1_000;
+/** At this rate, jobs wait even if the process has time to spare: web and Redis need the CPUs of a machine that they share with it. */
+const MANY_EVENTS_PER_SECOND = 5_000;
+const MANY_EVENTS = (MANY_EVENTS_PER_SECOND * WINDOW_MS) / 1_000;
 /** Share of its time in which a busy process runs code. Jobs that wait for each other reduce it, so the process stays
  *  busy above a lower share, which is still more than one sender causes that waits for each of its runs. */
 const BUSY = 0.85;
@@ -17,31 +20,37 @@ export type Utilization = () => number;
 export class JobLoad {
   readonly #utilization: Utilization;
   #from = 0;
-  #count = 0;
-  /** Count of the previous window. */
+  #jobs = 0;
+  #events = 0;
+  /** Number of jobs in the previous window. */
   #before = 0;
   #isBusy = false;
+  #hasMany = false;
 
   constructor(utilization = eventLoopUtilization()) {
     this.#utilization = utilization;
   }
 
   /** Counts a started job. */
-  add(nowMs: number): void {
+  add(nowMs: number, events: number): void {
     this.#roll(nowMs);
-    this.#count++;
+    this.#jobs++;
+    this.#events += events;
   }
 
   isHigh(nowMs: number): boolean {
     this.#roll(nowMs);
-    return this.#isBusy && Math.max(this.#before, this.#count) >= FAST_COUNT;
+    return (this.#isBusy || this.#hasMany) && Math.max(this.#before, this.#jobs) >= FAST_COUNT;
   }
 
   #roll(nowMs: number): void {
     const elapsedMs = nowMs - this.#from;
     if (elapsedMs < WINDOW_MS) return;
-    this.#before = elapsedMs < 2 * WINDOW_MS ? this.#count : 0;
-    this.#count = 0;
+    const isPrevious = elapsedMs < 2 * WINDOW_MS;
+    this.#before = isPrevious ? this.#jobs : 0;
+    this.#hasMany = isPrevious && this.#events >= MANY_EVENTS;
+    this.#jobs = 0;
+    this.#events = 0;
     this.#from = nowMs;
     this.#isBusy = this.#utilization() >= (this.#isBusy ? STILL_BUSY : BUSY);
   }
