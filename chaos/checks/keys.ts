@@ -143,6 +143,9 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   },
 ];
 
+/** Maximum number of members in a report. */
+const EXAMPLES = 3;
+
 /** The default KEY_PREFIX, in a hash tag on a cluster (`{service:07:1a}:`). */
 const PREFIX = /^(service|\{service[:\w]*\}):/;
 
@@ -154,13 +157,13 @@ export function withoutPrefix(key: string): string {
  *  @returns a line for each kind of key that is not listed or has too many keys */
 export async function findKeysWithoutTtl(servers: readonly Redis[], partitions: number): Promise<string[]> {
   const listed = new Map<PermanentKeys, number>();
-  const others = new Map<string, number>();
+  const others = new Map<string, { count: number; example: string }>();
   for (const redis of servers) {
     for await (const key of keysWithoutTtl(redis)) {
       const name = withoutPrefix(key);
       const kept = PERMANENT_KEYS.find(({ pattern }) => pattern.test(name));
       if (kept) increment(listed, kept);
-      else increment(others, withoutIds(key));
+      else await addExample(others, redis, key);
     }
   }
   const tooMany = [...listed].filter(([{ most }, count]) => count > most * partitions);
@@ -168,7 +171,7 @@ export async function findKeysWithoutTtl(servers: readonly Redis[], partitions: 
     ...tooMany.map(
       ([{ kind, most, why }, count]) => `${count} × ${kind} (${why}); expected at most ${most * partitions}`,
     ),
-    ...[...others].map(([kind, count]) => `${count} × ${kind}`),
+    ...[...others].map(([kind, { count, example }]) => `${count} × ${kind}, such as ${example}`),
   ];
 }
 
@@ -179,6 +182,23 @@ async function* keysWithoutTtl(redis: Redis): AsyncIterable<string> {
     const ttls = (await pipeline.exec()) ?? [];
     yield* keys.filter((_, index) => ttls[index]?.[1] === -1);
   }
+}
+
+/** Tells what the first key of its kind has, which shows where it comes from. */
+async function addExample(
+  others: Map<string, { count: number; example: string }>,
+  redis: Redis,
+  key: string,
+): Promise<void> {
+  const kind = withoutIds(key);
+  const { count, example } = others.get(kind) ?? { count: 0, example: `${key}: ${await membersOf(redis, key)}` };
+  others.set(kind, { count: count + 1, example });
+}
+
+async function membersOf(redis: Redis, key: string): Promise<string> {
+  const type = await redis.type(key);
+  if (type !== 'zset') return `a ${type}`;
+  return `${(await redis.zrange(key, 0, String(EXAMPLES - 1), 'WITHSCORES')).join(' ')} at ${Date.now()}`;
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {
