@@ -29,6 +29,10 @@ describe('Jobs wait for each other', () => {
     expect(answers([{ utilization: 0.3, jobs: 100, events: 9 }])).to.deep.equal([false]);
   });
 
+  it('not when few large ones bring them', () => {
+    expect(answers([{ utilization: 0.3, jobs: 60, events: 100 }])).to.deep.equal([false]);
+  });
+
   it('not when few come, however busy the process is', () => {
     expect(answers([{ utilization: 1, jobs: 20 }])).to.deep.equal([false]);
   });

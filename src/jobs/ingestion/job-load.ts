@@ -6,9 +6,12 @@ const FAST_PER_SECOND = 150;
 /** Time over which rate and utilization are measured. */
 const WINDOW_MS = 200;
 const FAST_COUNT = (FAST_PER_SECOND * WINDOW_MS) / 1_000;
-/** At this rate, jobs wait even if the process has time to spare: web and Redis need the CPUs of a machine that they share with it. */
+/** At these rates, jobs wait even if the process has time to spare: web and Redis need the CPUs of a machine that they share with it. Few
+ *  jobs with as many events are large already. */
 const MANY_EVENTS_PER_SECOND = 5_000;
+const MANY_JOBS_PER_SECOND = 400;
 const MANY_EVENTS = (MANY_EVENTS_PER_SECOND * WINDOW_MS) / 1_000;
+const MANY_JOBS = (MANY_JOBS_PER_SECOND * WINDOW_MS) / 1_000;
 /** Share of its time in which a busy process runs code. Jobs that wait for each other reduce it, so the process stays
  *  busy above a lower share, which is still more than one sender causes that waits for each of its runs. */
 const BUSY = 0.85;
@@ -48,7 +51,7 @@ export class JobLoad {
     if (elapsedMs < WINDOW_MS) return;
     const isPrevious = elapsedMs < 2 * WINDOW_MS;
     this.#before = isPrevious ? this.#jobs : 0;
-    this.#hasMany = isPrevious && this.#events >= MANY_EVENTS;
+    this.#hasMany = isPrevious && this.#events >= MANY_EVENTS && this.#jobs >= MANY_JOBS;
     this.#jobs = 0;
     this.#events = 0;
     this.#from = nowMs;
