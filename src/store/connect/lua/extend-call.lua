@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
+-- @include redis/lua/lib/now.lua
 -- Extends the lease of a call for the asking connection, which may be a new one of the same instance.
 -- KEYS: call (hash)
 -- ARGV: prefix of a connection's calls (zset), call ID, connection ID, length of a lease (ms), TTL of the call (ms), lease ID
 -- Returns 1: done; 0: the lease is lost.
-local time = redis.call('TIME')
 local call = redis.call('HMGET', KEYS[1], 'lease', 'connection')
 if call[1] ~= ARGV[6] then return 0 end
 if redis.call('HEXISTS', KEYS[1], 'reply') == 1 then return 1 end
-local dueAt = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
+local dueAt = time_now() + ARGV[4]
 redis.call('HSET', KEYS[1], 'until', dueAt, 'acknowledged', 1, 'connection', ARGV[3])
 redis.call('HDEL', KEYS[1], 'body')
 redis.call('PEXPIRE', KEYS[1], ARGV[5])

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
+-- @include redis/lua/lib/now.lua
 -- Deletes a call whose lease has expired without a reply. Later replies are ignored.
 -- KEYS: call (hash)
 -- ARGV: prefix of a connection's calls (zset), call ID
 -- Returns 1: deleted, or there was none; 0: it has a reply, or a lease.
-local time = redis.call('TIME')
 local call = redis.call('HMGET', KEYS[1], 'until', 'connection')
 if not call[1] then return 1 end
-if redis.call('HEXISTS', KEYS[1], 'reply') == 1 or tonumber(call[1]) > time[1] * 1000 + math.floor(time[2] / 1000) then
+if redis.call('HEXISTS', KEYS[1], 'reply') == 1 or tonumber(call[1]) > time_now() then
   return 0
 end
 redis.call('ZREM', ARGV[1] .. call[2], ARGV[2])

@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/now.lua
 -- Stores a connection and the apps that it serves. Repeated every few seconds to keep it live.
 -- KEYS: connection (hash), connections of the environment (zset)
 -- ARGV: connection ID, TTL (ms), TTL of functions and instances (ms), 1 if it takes calls, gateway ID, concurrency, the connection as
@@ -8,8 +9,7 @@
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then
   return 0
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = time_now()
 local liveUntil = now + ARGV[2]
 redis.call('HSET', KEYS[1], 'gateway', ARGV[5], 'concurrency', ARGV[6], 'json', ARGV[7])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)

@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/now.lua
 -- Gives a call to the connection with the most free capacity, unless it has one already.
 -- KEYS: call (hash), ready connections of the app (zset)
 -- ARGV: prefixes of connection (hash), connection's calls (zset), functions (set) and gateway (channel), call ID, app, function ID,
@@ -9,8 +10,7 @@
 -- Maximum number of connections to compare once one with free capacity is found.
 local COMPARED = 32
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = time_now()
 local callId = ARGV[5]
 local avoided
 

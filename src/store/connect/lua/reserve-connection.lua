@@ -1,9 +1,9 @@
+-- @include redis/lua/lib/now.lua
 -- Reserves a place for a connection while it registers its apps; the place expires unless the connection is stored.
 -- KEYS: connections of the environment (zset)
 -- ARGV: connection ID, TTL (ms), most connections
 -- Returns 1; 0: the maximum number is reached.
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = time_now()
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then
   return 0

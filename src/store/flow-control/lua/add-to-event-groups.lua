@@ -1,4 +1,4 @@
--- @include flow-control/lua/lib/now.lua
+-- @include redis/lua/lib/now.lua
 -- @include flow-control/lua/lib/timer-check.lua
 -- @include flow-control/lua/lib/event-group.lua
 -- @include flow-control/lua/lib/batch.lua

@@ -1,4 +1,4 @@
--- @include flow-control/lua/lib/now.lua
+-- @include redis/lua/lib/now.lua
 -- Claims admissions whose check is due; if this worker dies, another worker gets them. By Redis's clock, as the times of checks are: a worker
 -- whose clock is ahead would otherwise check an admission whose job is about to be added, and give its permits away.
 -- KEYS: admissions (hash), their checks (zset)

@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/now.lua
 -- Makes a run the holder of a singleton, if there is no holder or the expected one.
 -- KEYS: holder (string: run ID, time (ms), and IDs of the runs before it that are not certainly cancelled, separated by spaces)
 -- ARGV: run ID, ID of the holder to take over from or ''
@@ -5,8 +6,7 @@
 local holder_key = KEYS[1]
 local run_id, expected = ARGV[1], ARGV[2]
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = time_now()
 local held = redis.call('GET', holder_key)
 local words = {}
 for word in string.gmatch(held or '', '%S+') do

@@ -1,4 +1,4 @@
--- @include flow-control/lua/lib/now.lua
+-- @include redis/lua/lib/now.lua
 -- Schedules checks, by Redis's clock.
 -- KEYS: checks of admissions (zset)
 -- ARGV: of each check: time until it is due (ms), what is checked
