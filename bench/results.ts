@@ -38,7 +38,17 @@ export interface Machine {
 /** The CPU time and traffic that a load used. */
 export interface Cost {
   /** docs/scaling.md selects costs by key. */
-  key: 'single' | 'single-at-work' | 'batch' | 'webhook' | 'ingest' | 'run' | 'step' | 'wake-up';
+  key:
+    | 'single'
+    | 'single-at-work'
+    | 'batch'
+    | 'webhook'
+    | 'ingest'
+    | 'run'
+    | 'step'
+    | 'wake-up'
+    | 'move'
+    | 'move-with-run';
   work: string;
   /** Units per second during the measurement. */
   perSecond: number;

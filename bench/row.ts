@@ -19,6 +19,8 @@ export interface Row {
   unit: string;
   /** Measured in the same run. */
   references: Reference[];
+  /** What the value consists of, in the row's unit, as far as it was measured part by part. */
+  parts?: Record<string, number>;
   /** The row must meet all of them. Without targets it is informational. */
   targets: Target[];
 }

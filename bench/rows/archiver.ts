@@ -3,9 +3,10 @@
 import { archiveEvent } from '../archive-events.ts';
 import type { ArchiveTable } from '../bed-archive.ts';
 import type { Measurement } from '../bench.ts';
+import { CostMeter } from '../cost-meter.ts';
 import { moveAll, store } from '../moving.ts';
 import { copyAgain } from '../references/copy.ts';
-import type { Row } from '../row.ts';
+import type { Row, Target } from '../row.ts';
 import { median } from '../statistics.ts';
 import type { TestBed } from '../test-bed.ts';
 
@@ -17,6 +18,8 @@ const EVENTS_WORK = 'archive: events moved from Redis to Postgres';
 const RUNS_WORK = 'archive: events with a run each moved from Redis to Postgres';
 const RUN_EVENT = 'bench/run';
 const group = 'archiver';
+const EVENT_TARGETS: Target[] = [{ least: 10_000 }, { share: 0.12, of: BARE }];
+const RUN_TARGETS: Target[] = [{ least: 5_000 }, { share: 0.07, of: BARE }];
 
 export const archiver: Measurement = {
   group,
@@ -24,13 +27,29 @@ export const archiver: Measurement = {
   measure: (bench) =>
     bench.withTestBed({ archive: true }, async (testBed) => {
       await testBed.service.register('bench', [{ id: 'run', event: RUN_EVENT }]);
-      const events = await rowOf(testBed, EVENTS_WORK, ['events']);
-      const runs = await rowOf(testBed, RUNS_WORK, ['events', 'runs'], RUN_EVENT);
-      return { rows: [events, runs], costs: [], series: [] };
+      const [ofEvents, ofRuns] = [new CostMeter(testBed), new CostMeter(testBed)];
+      const events = await rowOf(testBed, ofEvents, { work: EVENTS_WORK, tables: ['events'], targets: EVENT_TARGETS });
+      const runs = await rowOf(testBed, ofRuns, {
+        ...{ work: RUNS_WORK, tables: ['events', 'runs'], name: RUN_EVENT, targets: RUN_TARGETS },
+      });
+      const costs = [
+        ofEvents.cost('move', 'events moved to the archive'),
+        ofRuns.cost('move-with-run', 'events with a run each moved to the archive'),
+      ];
+      return { rows: [events, runs], costs, series: [] };
     }),
 };
 
-async function rowOf(testBed: TestBed, work: string, tables: readonly ArchiveTable[], name?: string): Promise<Row> {
+async function rowOf(
+  testBed: TestBed,
+  meter: CostMeter,
+  {
+    work,
+    tables,
+    name,
+    targets,
+  }: { work: string; tables: readonly ArchiveTable[]; name?: string; targets: readonly Target[] },
+): Promise<Row> {
   const { archive, bench } = testBed;
   const { rounds, seconds } = bench.options;
   const count = EVENTS * seconds;
@@ -43,7 +62,7 @@ async function rowOf(testBed: TestBed, work: string, tables: readonly ArchiveTab
   for (let round = 0; round < rounds; round++) {
     await archive.empty();
     await store(testBed, count, (n) => archiveEvent(n, name));
-    own.push(await moveAll(testBed, count));
+    own.push(await moveAll(testBed, count, meter));
     const names = (await Promise.all(tables.map((table) => archive.dayTables(table)))).flat();
     bare.push((1_000 * count) / (await bareMove.ask<number>(names)));
     copy.push((1_000 * count) / (await copyAgain(archive, tables)));
@@ -59,6 +78,6 @@ async function rowOf(testBed: TestBed, work: string, tables: readonly ArchiveTab
       { what: BARE, value: median(bare) },
       { what: COPY, value: median(copy) },
     ],
-    targets: [{ least: 10_000 }, { share: 0.5, of: BARE }],
+    targets: [...targets],
   };
 }

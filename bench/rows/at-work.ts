@@ -21,7 +21,7 @@ const US_PER_SECOND = 1e6;
 const group = 'at-work';
 
 const SINGLE_LOADS = [
-  { connections: 32, share: 0.6, key: 'single-at-work' },
+  { connections: 32, share: 0.5, key: 'single-at-work' },
   { connections: 128, share: 0.75, key: undefined },
 ] as const;
 
