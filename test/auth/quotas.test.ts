@@ -199,10 +199,12 @@ describe('deletion of a branch environment', () => {
     await fill('again');
     await remove('again');
     await gone('again');
-    await host.register(service, [on('again/y', 'other')], {
-      appName: 'shop',
-      headers: { 'x-service-env': 'again', authorization: proof },
-    });
+    // Web rejects registrations until it, too, knows that the deletion is complete.
+    const registered = async () => {
+      const headers = { 'x-service-env': 'again', authorization: proof };
+      return (await host.register(service, [on('again/y', 'other')], { appName: 'shop', headers })).status === 200;
+    };
+    await until(registered, { describe: 'the environment is created again' });
     expect((await service.get('/v1/events?name=fill/x', of('again'))).body.data).to.deep.equal([]);
     const sent = await sendTo('again', 'fill/x', { id: 'once-again' });
     const stored = await until(
