@@ -38,12 +38,12 @@ function oneRedisOf(rows: readonly Row[]): string {
   return row && reference ? `${formatNumber(reference.value)} ${row.unit}` : '';
 }
 
-/** @returns the targets, each with the layouts for which it is one unless that is all */
+/** @returns the target, with the layouts for which it is one unless that is all */
 function targetOf(rows: readonly { row: Row; layout: string }[]): string {
-  const found = rows.flatMap(({ row, layout }) =>
-    row.targets.slice(0, 1).map((target) => ({ layout, text: targetText(target, row.unit, row.references[0]?.what) })),
-  );
-  const byText = [...Map.groupBy(found, ({ text }) => text)];
-  if (byText.length === 1 && found.length === rows.length) return byText[0]?.[0] ?? '';
-  return byText.map(([text, same]) => `${text}: ${same.map(({ layout }) => layout).join('; ')}`).join('; ');
+  const found = rows.filter(({ row }) => row.targets.length > 0);
+  const row = found[0]?.row;
+  const [target] = row?.targets ?? [];
+  if (!row || !target) return '';
+  const layouts = found.length < rows.length ? `: ${found.map(({ layout }) => layout).join('; ')}` : '';
+  return `${targetText(target, row.unit, row.references[0]?.what)}${layouts}`;
 }

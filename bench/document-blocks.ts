@@ -4,7 +4,7 @@ import { chartsOf } from './charts/charts.ts';
 import { clusterTable } from './cluster-table.ts';
 import { replacedTargetsTable } from './replaced-targets.ts';
 import type { Results } from './results.ts';
-import { GROUPS, type Group, meetsTargets } from './row.ts';
+import { GROUPS, type Group, meetsTargets, type Row } from './row.ts';
 import { BUSY, clusterFactor, type Load, maxRateOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
 import { costTableOf, formatNumber, formatPercent, table, tableOf } from './table.ts';
 
@@ -63,7 +63,7 @@ export function renderBlock(block: string, results: Results): string {
 
 function summary({ at, note, machine, rounds, seconds, rows }: Results): string {
   const wanted = rows.filter((row) => meetsTargets(row) !== undefined);
-  const missed = wanted.filter((row) => !meetsTargets(row)).map(({ work }) => `- ${work}`);
+  const missed = wanted.filter((row) => !meetsTargets(row)).map((row) => `- ${row.work}${partsOf(row)}`);
   const { cpu, cores, memoryBytes, node, redis } = machine;
   const software = redis ? `Node ${node}, Redis ${redis}` : `Node ${node}`;
   const where = `${cores} CPUs (${cpu}), ${formatNumber(memoryBytes / GB)} GB, ${software}`;
@@ -72,6 +72,12 @@ function summary({ at, note, machine, rounds, seconds, rows }: Results): string 
   const missing = missed.length > 0 ? ` Missed:\n\n${missed.join('\n')}` : '';
   const targetText = note ? `\n\n*${note}*` : '';
   return `${summary}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${targetText}`;
+}
+
+/** What a missed value consists of, as far as it was measured. */
+function partsOf({ parts = {}, unit }: Row): string {
+  const texts = Object.entries(parts).map(([name, value]) => `${name} ${formatNumber(value)} ${unit}`);
+  return texts.length > 0 ? ` (${texts.join('; ')})` : '';
 }
 
 function groupTable(group: string, { rows }: Results): string {

@@ -11,7 +11,7 @@ const SAMPLE_MS = 5_000;
 /** A short load is sampled more often. */
 const MIN_SAMPLES = 24;
 const CONNECTIONS = 32;
-const MAX_MB = { web: 250, worker: 275, transforms: 200 };
+const MAX_MB = 200;
 const IDLE = 'before the load';
 /** Maximum growth in ten minutes, extrapolated from the second half; and maximum ratio of the last quarter's peak to the second's.
  *  A slow leak shows in the first, a leak in bursts in the second. */
@@ -61,7 +61,7 @@ async function rowsOn(testBed: TestBed, { options }: Benchmark): Promise<Measure
   }
   const lines = seen.map(({ kind, points, idle }, i) => {
     const earlier = seen.slice(0, i).filter((one) => one.kind === kind).length;
-    return { kind, name: earlier === 0 ? NAMES[kind] : `${NAMES[kind]} (${earlier + 1})`, points, idle };
+    return { name: earlier === 0 ? NAMES[kind] : `${NAMES[kind]} (${earlier + 1})`, points, idle };
   });
   return {
     rows: lines.flatMap(rowsOf),
@@ -92,7 +92,7 @@ function megabytes(pid: number): number {
   return residentBytes(pid) / 1e6;
 }
 
-function rowsOf({ kind, name, points, idle }: Omit<MemorySamples, 'pid'> & { name: string }): Row[] {
+function rowsOf({ name, points, idle }: Pick<MemorySamples, 'points' | 'idle'> & { name: string }): Row[] {
   const work = `${name}, ${WORK}`;
   const growth = TEN_MINUTES * slope(between(points, 0.5, 1));
   const ratio = max(between(points, 0.75, 1)) / max(between(points, 0.25, 0.5));
@@ -103,7 +103,7 @@ function rowsOf({ kind, name, points, idle }: Omit<MemorySamples, 'pid'> & { nam
       value: max(points),
       unit: 'MB',
       references: idle === undefined ? [] : [{ what: IDLE, value: idle }],
-      targets: [{ most: MAX_MB[kind] }],
+      targets: [{ most: MAX_MB }],
     },
     {
       group,

@@ -16,7 +16,7 @@ const NOTHING = 'nothing';
 const group = 'memory';
 const KINDS = {
   'sleeping-days': { work: 'a run that sleeps for 3 days', targets: [{ most: 1_200 }] },
-  sleeping: { work: 'a run that sleeps for 30 days', targets: [{ most: 1_350 }] },
+  sleeping: { work: 'a run that sleeps for 30 days', targets: [{ most: 1_200 }] },
   waiting: { work: 'a run that waits for an event', targets: [] },
   signal: { work: 'a run that waits for a signal', targets: [] },
 } as const;
@@ -47,7 +47,7 @@ export const waitingRuns: Measurement = {
       const event = await start(testBed);
       await memoryOf(testBed, 'sleeping-days', RUNS / 10, true);
       const value = (await memoryOf(testBed, 'sleeping-days', RUNS, true)) - event;
-      rows.push({ ...rowOf(OFFLOADED, value, [{ most: 225 }]), parts: { alarm: await bytesOfAlarm(testBed) } });
+      rows.push({ ...rowOf(OFFLOADED, value, [{ most: 200 }]), parts: { alarm: await bytesOfAlarm(testBed) } });
     });
     return { rows, costs: [], series: [] };
   },

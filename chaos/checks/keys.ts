@@ -143,8 +143,8 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   },
 ];
 
-/** Maximum number of members in a report. */
-const EXAMPLES = 3;
+/** Number of members that a report shows of a key. */
+const SHOWN_MEMBERS = 3;
 
 /** The default KEY_PREFIX, in a hash tag on a cluster (`{service:07:1a}:`). */
 const PREFIX = /^(service|\{service[:\w]*\}):/;
@@ -198,7 +198,7 @@ async function addExample(
 async function membersOf(redis: Redis, key: string): Promise<string> {
   const type = await redis.type(key);
   if (type !== 'zset') return `a ${type}`;
-  return `${(await redis.zrange(key, 0, String(EXAMPLES - 1), 'WITHSCORES')).join(' ')} at ${Date.now()}`;
+  return `${(await redis.zrange(key, 0, String(SHOWN_MEMBERS - 1), 'WITHSCORES')).join(' ')} at ${Date.now()}`;
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {

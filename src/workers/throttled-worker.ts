@@ -1,5 +1,5 @@
-/** A worker of events that fetches jobs less often while waiting for each other saves work (job-load.ts), because each job's marker wakes
- *  it. A job that ends fetches the next one itself, so a backlog is not slowed down. */
+/** A worker of ingest jobs that fetches less often at a high load (job-load.ts), because the marker of each job wakes it. A job that ends
+ *  fetches the next one itself, so a backlog is not slowed down. */
 import { setTimeout } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
 import { JobLoad } from '../jobs/ingestion/job-load.ts';

@@ -19,11 +19,6 @@ describe('The table of the cluster', () => {
     const rows = [
       rowOf('cluster: CPU per event, 8 partitions', 130, { references, targets }),
       rowOf('cluster: CPU per event, 32 partitions, a replica each', 120, { references }),
-      rowOf('cluster: CPU per run, 8 partitions', 130, { references, targets }),
-      rowOf('cluster: CPU per run, 32 partitions, a replica each', 140, {
-        references,
-        targets: [{ times: 1.5, of: 'one Redis' }],
-      }),
       rowOf('cluster: events, 32 connections, 32 partitions, a replica each, fsync', 7, {
         unit: 'events/s',
         references: [{ what: '32 partitions, a replica each', value: 10 }],
@@ -33,7 +28,6 @@ describe('The table of the cluster', () => {
       '| workload | one Redis | 8 partitions | 32 partitions, a replica each | 32 partitions, a replica each, fsync | target |',
       '| --- | --- | --- | --- | --- | --- |',
       '| CPU per event | 100 µs | 130 µs (130 %), **missed** | 120 µs (120 %) |  | at most 1.25 ×: 8 partitions |',
-      '| CPU per run | 100 µs | 130 µs (130 %), **missed** | 140 µs (140 %) |  | at most 1.25 ×: 8 partitions; at most 1.5 ×: 32 partitions, a replica each |',
       '| events, 32 connections |  |  |  | 7.0 events/s (70 % of 10.0) |  |',
     ]);
   });

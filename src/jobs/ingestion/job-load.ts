@@ -1,5 +1,5 @@
-/** Detects that jobs come quickly to a busy process, or with many events. Then jobs wait briefly for each other, which saves more time
- *  than it costs. In a process with time to spare few events do not wait. */
+/** Detects that jobs come quickly to a busy process, or bring many events to any process. Then jobs wait briefly for each other, which saves
+ *  more time than it costs. Otherwise each job is worked on at once. */
 
 /** Below this rate, jobs do not wait. */
 const FAST_PER_SECOND = 150;
@@ -28,7 +28,7 @@ export class JobLoad {
   /** Number of jobs in the previous window. */
   #before = 0;
   #isBusy = false;
-  #hasMany = false;
+  #hasManyEvents = false;
 
   constructor(utilization = eventLoopUtilization()) {
     this.#utilization = utilization;
@@ -43,7 +43,7 @@ export class JobLoad {
 
   isHigh(nowMs: number): boolean {
     this.#roll(nowMs);
-    return (this.#isBusy || this.#hasMany) && Math.max(this.#before, this.#jobs) >= FAST_COUNT;
+    return (this.#isBusy || this.#hasManyEvents) && Math.max(this.#before, this.#jobs) >= FAST_COUNT;
   }
 
   #roll(nowMs: number): void {
@@ -51,7 +51,7 @@ export class JobLoad {
     if (elapsedMs < WINDOW_MS) return;
     const isPrevious = elapsedMs < 2 * WINDOW_MS;
     this.#before = isPrevious ? this.#jobs : 0;
-    this.#hasMany = isPrevious && this.#events >= MANY_EVENTS && this.#jobs >= MANY_JOBS;
+    this.#hasManyEvents = isPrevious && this.#events >= MANY_EVENTS && this.#jobs >= MANY_JOBS;
     this.#jobs = 0;
     this.#events = 0;
     this.#from = nowMs;

@@ -209,7 +209,7 @@ export class Admissions extends Repository<
    *  @param forMs time from the claim of this check to the next check */
   async keep(partition: number, { entry, claimedUntil }: DueAdmission, forMs = this.deps.checkMs): Promise<void> {
     const { admissionChecks } = this.keys.partition(partition);
-    await this.redis.zadd(admissionChecks, 'XX', claimedUntil - CLAIM_MS + forMs, entry);
+    await this.redis.zadd(admissionChecks, 'XX', Math.floor(claimedUntil) - CLAIM_MS + forMs, entry);
   }
 
   #args({ admissions, prefix }: PartitionKeyspace): [string, string, number] {
