@@ -287,11 +287,10 @@ describe('A move from one Redis to a cluster', function () {
     // The waits of a run that has ended are removed.
     const left = (await keysOf(target as never, PREFIX)).filter((key) => /:wait[^:]*:.*:move\/long$/.test(key));
     expect(left).to.deep.equal([]);
-    await until(() => host.calls('later').length > 0 || host.calls('defers').length > 1, {
+    await until(() => host.calls('later').length === 1 || host.calls('defers').length > 1, {
       describe: 'the deferred function',
     });
-    // A worker without CPU time loses its lock, and another call of the run follows.
-    expect(new Set(host.calls('ends').map(({ body }) => body.ctx.run_id)).size).to.equal(3);
+    expect(host.calls('ends')).to.have.length(3);
     const partitions = new Set(
       (await keysOf(target as never, PREFIX)).map((name) => /^\{moving:(\d\d)/.exec(name)?.[1]),
     );
