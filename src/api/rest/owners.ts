@@ -9,13 +9,7 @@ import { ownerSchema } from '../views/owner.ts';
 import type { AccessTo, OwnerOf } from './route.ts';
 
 export function ownerOfWebhook(webhooks: Pick<Store['webhooks'], 'read'>): OwnerOf {
-  return {
-    async find({ params: { id = '' } }) {
-      const webhook = await webhooks.read(id);
-      return webhook && refOfOwner(webhook.env);
-    },
-    missing: ({ params: { id = '' } }) => notFound('webhook', id),
-  };
+  return ownerOfRead('webhook', webhooks);
 }
 
 export function ownerOfIssue({ webhooks, webhookIssues }: Pick<Store, 'webhooks' | 'webhookIssues'>): OwnerOf {
@@ -30,12 +24,16 @@ export function ownerOfIssue({ webhooks, webhookIssues }: Pick<Store, 'webhooks'
 }
 
 export function ownerOfEventKey(eventKeys: Pick<Store['eventKeys'], 'read'>): OwnerOf {
+  return ownerOfRead('event key', eventKeys);
+}
+
+function ownerOfRead(what: string, objects: { read(id: string): Promise<{ env: string } | undefined> }): OwnerOf {
   return {
     async find({ params: { id = '' } }) {
-      const key = await eventKeys.read(id);
-      return key && refOfOwner(key.env);
+      const object = await objects.read(id);
+      return object && refOfOwner(object.env);
     },
-    missing: ({ params: { id = '' } }) => notFound('event key', id),
+    missing: ({ params: { id = '' } }) => notFound(what, id),
   };
 }
 
