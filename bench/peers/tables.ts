@@ -1,5 +1,5 @@
 /** Renders the blocks of docs/compare.md from the results of a comparison. */
-import { formatNumber, formatPercent, table } from '../table.ts';
+import { formatNumber, table } from '../table.ts';
 import { FUNCTION_NAMES, type FunctionName } from './functions.ts';
 import { type Durability, type EngineResult, type LoadResult, PARTS, type PeerResults, SENDERS } from './results.ts';
 
@@ -54,7 +54,7 @@ function missesOf({ engines }: PeerResults): string[] {
 function missOf(name: FunctionName, own: EngineResult, peer: EngineResult): string[] {
   const rates = SENDERS.flatMap((senders) => {
     const [ours, theirs] = [own, peer].map((engine) => loadOf(engine, name, senders)?.runsPerSecond);
-    return ours && theirs && ours < theirs ? [`${formatPercent(ours / theirs)} at ${senders}`] : [];
+    return ours && theirs && ours < theirs ? [`${formatNumber((100 * ours) / theirs)} % at ${senders}`] : [];
   });
   const more = (what: string, senders: number, value: (load: LoadResult) => number) => {
     const [ours, theirs] = [own, peer]

@@ -95,7 +95,7 @@ describe('scripts/bench --peers', () => {
     const misses = behind.split('\n').filter((line) => line.startsWith('- '));
     expect(misses).to.have.length(FUNCTION_NAMES.length);
     expect(misses[1]).to.equal(
-      '- three steps, beside Restate: rate 50 % at 1, 50 % at 32, 50 % at 128 senders; ' +
+      '- three steps, beside Restate: rate 50.0 % at 1, 50.0 % at 32, 50.0 % at 128 senders; ' +
         'p50 34.0 ms, not 23.0 ms; p99 68.0 ms, not 46.0 ms',
     );
   });
