@@ -100,3 +100,30 @@ func (g *playedGateway) checkRefused(t *testing.T, expected json.RawMessage) {
 	}
 	g.places.checkJSON(t, "error", expected, must(json.Marshal(got)))
 }
+
+func TestAConnectionIsOpenThoughItEndsAtOnce(t *testing.T) {
+	g := playGateway(t)
+	setEnvironment(t, nil, nil)
+	options := devClient()
+	options.logger = slog.New(slog.DiscardHandler)
+	client := options.client(t, g.places)
+	fn := functionOptions{ID: "fn", Triggers: []triggerOptions{{Event: "order/paid"}}}.create(t, client)
+	reconnects := make(chan struct{})
+	onState := func(state connect.State) {
+		if state == connect.Ready {
+			<-reconnects
+		}
+	}
+	go func() {
+		connection, err := connect.Open(t.Context(), client, connect.Opts{OnState: onState}, fn)
+		g.opened <- connectOutcome{connection, err}
+	}()
+	g.play(t, []talkEntry{{"connects": map[string]any{}}, {"gets": "workerReady"}, {"cuts": true}})
+	start := g.next(t, talkEntry{"request": "of the next connection"})
+	close(reconnects)
+	g.playEntry(t, talkEntry{"app": "close"})
+	start.reply <- json.RawMessage(`{"status":503,"body":{}}`)
+	if err := awaited(t, g.closing, "the app has closed"); err != nil {
+		t.Error(err)
+	}
+}

@@ -99,7 +99,7 @@ func (c *Connection) connect(ctx context.Context) error {
 		s, err := openSocket(ctx, c.app, c.instance)
 		if err == nil {
 			c.use(s)
-			continue
+			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -141,6 +141,8 @@ func (c *Connection) use(s *socket) {
 	}
 	former := c.socket
 	c.socket = s
+	// If it ends at once, another goroutine connects again: who opened the app does not wait for that.
+	c.connecting = false
 	// The leases first: calls in flight then count before the gateway sends others.
 	c.calls.use(s)
 	again := c.lastTrouble != "" && c.state != Closing
