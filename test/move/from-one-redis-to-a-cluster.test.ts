@@ -7,7 +7,8 @@ import { type Cluster, Redis } from 'ioredis';
 import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
 import { migrate } from '../../src/archive/migrate.ts';
 import { lowerFence, raiseFence } from '../../src/store/move/fence.ts';
-import { keyspace } from '../../src/store/redis/keyspace/keyspace.ts';
+import { type Keyspace, keyspace } from '../../src/store/redis/keyspace/keyspace.ts';
+import { MOVE_FIELD } from '../../src/store/redis/keyspace/move-marker.ts';
 import { type AppHost, type Call, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { archiveSettings, dropSchema } from '../support/postgres.ts';
@@ -145,6 +146,20 @@ describe('A move from one Redis to a cluster', function () {
     return { child, output: () => output, ended: once(child, 'close').then(([code]) => code as number) };
   };
 
+  /** Kills a move while it copies: the target takes no writes until then, so the move cannot end before.
+   *  @param from a connection to the source, whose key names tell when the move has begun */
+  const interruptMove = async (from: Redis, { partitionLayout }: Keyspace, env: Record<string, string> = {}) => {
+    const interrupted = move([], env);
+    await until(() => from.hexists(partitionLayout, MOVE_FIELD), { describe: 'the source is marked' });
+    const onTarget = (...command: [string, ...(string | number)[]]) =>
+      Promise.all(target.nodes('master').map((node) => node.call(...command)));
+    await onTarget('CLIENT', 'PAUSE', 600_000, 'WRITE');
+    await until(() => interrupted.output().includes('Copying'), { describe: 'it copies' });
+    interrupted.child.kill('SIGKILL');
+    expect(await interrupted.ended, interrupted.output()).to.not.equal(0);
+    await onTarget('CLIENT', 'UNPAUSE');
+  };
+
   const lists = async (service: Service) =>
     Object.fromEntries(
       await Promise.all(LISTS.map(async (path) => [path, withoutUse((await service.get(`/v1/${path}`)).body)])),
@@ -195,12 +210,12 @@ describe('A move from one Redis to a cluster', function () {
     }
 
     const onOneRedis = new Redis(source.url);
-    const offloaded = keyspace({ prefix: PREFIX }).partition(0).offloadedRuns('production');
+    const keys = keyspace({ prefix: PREFIX });
+    const offloaded = keys.partition(0).offloadedRuns('production');
     await until(async () => (await onOneRedis.hlen(offloaded)) === 2, {
       describe: 'runs are in Postgres',
       timeoutMs: 60_000,
     });
-    onOneRedis.disconnect();
 
     // With a process at work nothing happens.
     const refused = move();
@@ -217,10 +232,8 @@ describe('A move from one Redis to a cluster', function () {
     expect(listed['runs?limit=100'].data).to.have.length(Object.keys(HANDLERS).length);
     await before.webs[0]?.stop();
 
-    const interrupted = move();
-    await until(() => interrupted.output().includes('Copying'), { describe: 'it copies' });
-    interrupted.child.kill('SIGKILL');
-    await interrupted.ended;
+    await interruptMove(onOneRedis, keys);
+    onOneRedis.disconnect();
     expect(await failure(onCluster())).to.match(/still being moved to this Redis/);
     expect(await failure(onSource())).to.match(/is being moved from this Redis/);
     expect(await failure(onSource(), 1)).to.match(/is being moved from this Redis/);
@@ -325,13 +338,7 @@ describe('A move from one Redis to a cluster', function () {
       await until(async () => (await redis.exists('undone:processes')) === 0, {
         describe: 'its heartbeat expires',
       });
-      const interrupted = move([], env);
-      // At once: a poll may come when all is copied.
-      const interrupt = () => {
-        if (interrupted.output().includes('Copying')) interrupted.child.kill('SIGKILL');
-      };
-      for (const stream of [interrupted.child.stdout, interrupted.child.stderr]) stream?.on('data', interrupt);
-      expect(await interrupted.ended, interrupted.output()).to.not.equal(0);
+      await interruptMove(redis, keys, env);
       process.kill(web?.pid as number, 'SIGCONT');
       await until(() => !web?.running(), { describe: 'it sees the move, and ends' });
       const undone = move(['cancel'], env);
