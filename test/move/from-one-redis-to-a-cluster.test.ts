@@ -107,7 +107,7 @@ describe('A move from one Redis to a cluster', function () {
   });
 
   const start = async (env: Record<string, string>, workers = 1) => {
-    const settings = { KEY_PREFIX: PREFIX, HOT_HOURS: '1', STALLED_AFTER_SECONDS: '2', ...archive, ...env };
+    const settings = { KEY_PREFIX: PREFIX, HOT_HOURS: '1', STALLED_AFTER_SECONDS: '10', ...archive, ...env };
     const service = await startService({ processes: true, dev: false, workers, env: settings });
     services.push(service);
     return service;
