@@ -146,18 +146,27 @@ describe('A move from one Redis to a cluster', function () {
     return { child, output: () => output, ended: once(child, 'close').then(([code]) => code as number) };
   };
 
-  /** Kills a move while it copies: the target takes no writes until then, so the move cannot end before.
-   *  @param from a connection to the source, whose key names tell when the move has begun */
-  const interruptMove = async (from: Redis, { partitionLayout }: Keyspace, env: Record<string, string> = {}) => {
+  /** Kills a move while it copies. It cannot end before: the node of the target that it marks at its end takes no writes until then. */
+  const interruptMove = async (
+    from: Redis,
+    { prefix, partitionLayout }: Keyspace,
+    env: Record<string, string> = {},
+  ) => {
     const interrupted = move([], env);
-    await until(() => from.hexists(partitionLayout, MOVE_FIELD), { describe: 'the source is marked' });
-    const onTarget = (...command: [string, ...(string | number)[]]) =>
-      Promise.all(target.nodes('master').map((node) => node.call(...command)));
-    await onTarget('CLIENT', 'PAUSE', 600_000, 'WRITE');
-    await until(() => interrupted.output().includes('Copying'), { describe: 'it copies' });
-    interrupted.child.kill('SIGKILL');
-    expect(await interrupted.ended, interrupted.output()).to.not.equal(0);
-    await onTarget('CLIENT', 'UNPAUSE');
+    await until(() => from.hexists(partitionLayout, MOVE_FIELD), { describe: 'both sides are marked' });
+    const marked: Redis[] = [];
+    for (const node of target.nodes('master')) {
+      if ((await node.keys(`{${prefix}*}:partition-layout`)).length > 0) marked.push(node);
+    }
+    const [node] = marked as [Redis];
+    await node.call('CLIENT', 'PAUSE', 600_000, 'WRITE');
+    try {
+      await until(() => interrupted.output().includes('Copying'), { describe: 'it copies' });
+    } finally {
+      interrupted.child.kill('SIGKILL');
+      expect(await interrupted.ended, interrupted.output()).to.not.equal(0);
+      await node.call('CLIENT', 'UNPAUSE');
+    }
   };
 
   const lists = async (service: Service) =>
