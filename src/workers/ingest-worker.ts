@@ -9,7 +9,7 @@ import type { Logger } from '../log.ts';
 import type { JobLists } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { JobEnds } from './job-ends.ts';
-import { type JobMetrics, withMetrics } from './job-middleware.ts';
+import { type JobMetrics, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { traceIngest } from './traced-jobs.ts';
@@ -52,7 +52,7 @@ export function createIngestWorker(
   };
   const worker: ThrottledWorker = new ThrottledWorker(
     INGEST,
-    withMetrics(INGEST, wakeUps.yieldTo(handler), { recorder, telemetry }),
+    withOutageDelay(withMetrics(INGEST, wakeUps.yieldTo(handler), { recorder, telemetry }), log),
     {
       ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
       ...JOB_RETENTION[INGEST],

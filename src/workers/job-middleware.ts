@@ -59,8 +59,8 @@ export function withReplication<Data>(handler: Handler<Data>, durability: Durabi
   };
 }
 
-/** Delays a run's job while Redis is unreachable or rejects writes, as often as needed. That is not the function's fault, so no attempt
- *  is used up. */
+/** Delays a job while Redis is unreachable, rejects writes or fails over, as often as needed. That is not the fault of the function or of
+ *  the job's data, so no attempt is used up. */
 export function withOutageDelay<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return async (job) => {
@@ -71,7 +71,7 @@ export function withOutageDelay<Data>(handler: Handler<Data>, log: Logger): Hand
       const nowMs = performance.now();
       if (nowMs - loggedAt >= OUTAGE_LOG_EVERY_MS) {
         loggedAt = nowMs;
-        log.warn({ err: (error as Error).message, job: job.id }, 'Redis refuses commands; jobs of runs are delayed');
+        log.warn({ err: (error as Error).message, job: job.id }, 'Redis refuses commands; jobs are delayed');
       }
       await delayJob(job);
     }
