@@ -11,7 +11,7 @@ import { functionIdOf, TICKING } from './apps/limits.ts';
 import { checkArchive } from './checks/archive.ts';
 import { countOffloaded } from './checks/archived.ts';
 import { checkBulk } from './checks/bulk.ts';
-import { findKeysWithoutTtl } from './checks/keys.ts';
+import { untilOnlyPermanentKeys } from './checks/keys.ts';
 import { recover } from './checks/recovery.ts';
 import { checkSigned } from './checks/signed.ts';
 import { takeSnapshot } from './checks/snapshot.ts';
@@ -168,7 +168,10 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     await control.stopSchedules();
     const patienceMs = options.short ? RECOVERY_MS.short : RECOVERY_MS.long;
     const expectations = expectationsOf(options.languages);
-    const recovery = await recover(service, timeline, ledger.events.values(), expectations, patienceMs);
+    const recovery = await recover(service, timeline, ledger.events.values(), expectations, {
+      startedAt,
+      patienceMs,
+    });
     isRecovered = true;
     await Promise.all([cancelling, resuming]);
     const recoverySeconds = (timeline.nowMs - mendedMs - timeline.starvedSince(mendedMs)) / 1_000;
@@ -189,7 +192,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const wrongInBulk = await checkBulk(service, bulk, patienceMs);
     const signed = await checkSigned(service, signedWebhook, ledger);
     const primaries = await target.primaries();
-    const kept = await findKeysWithoutTtl(primaries, target.partitions);
+    const kept = await untilOnlyPermanentKeys(primaries, target.partitions);
     const version = /redis_version:(\S+)/.exec((await primaries[0]?.info('server')) ?? '')?.[1] ?? '';
     await service.stop();
     return toResults({

@@ -1,4 +1,5 @@
 /** Keys without a TTL: this list has each kind with its reason; all others are mistakes. */
+import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 
 export interface PermanentKeys {
@@ -153,9 +154,23 @@ export function withoutPrefix(key: string): string {
   return key.replace(PREFIX, '');
 }
 
-/** @param partitions their number
+/** A run whose event a failover lost before it was acknowledged waits for it for two minutes, with a delayed job. */
+const GONE_WITHIN_MS = 150_000;
+const POLL_MS = 1_000;
+
+/** Waits until none are left.
+ *  @param partitions their number
  *  @returns a line for each kind of key that is not listed or has too many keys */
-export async function findKeysWithoutTtl(servers: readonly Redis[], partitions: number): Promise<string[]> {
+export async function untilOnlyPermanentKeys(servers: readonly Redis[], partitions: number): Promise<string[]> {
+  const deadline = performance.now() + GONE_WITHIN_MS;
+  for (;;) {
+    const left = await findKeysWithoutTtl(servers, partitions);
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await setTimeout(POLL_MS);
+  }
+}
+
+async function findKeysWithoutTtl(servers: readonly Redis[], partitions: number): Promise<string[]> {
   const listed = new Map<PermanentKeys, number>();
   const others = new Map<string, { count: number; example: string }>();
   for (const redis of servers) {

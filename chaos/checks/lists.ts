@@ -22,12 +22,8 @@ export async function compareLists(
   startedAt: number,
   when: string,
 ): Promise<ListFindings> {
-  const after = new Date(startedAt - AROUND_MS).toISOString();
-  const before = new Date(Date.now() + AROUND_MS).toISOString();
-  const range = `received_after=${after}&received_before=${before}`;
-  const listed = await service.list<{ internal_id: string; name: string }>(
-    `/v1/events?limit=${PAGE}&exclude=data&${range}`,
-  );
+  const range = rangeSince(startedAt);
+  const listed = await listEvents(service, range);
   const listedRuns = await service.list<{ run_id: string }>(`/v1/runs?limit=${PAGE}`);
   const findings: ListFindings = {
     events: notOnce(
@@ -51,6 +47,22 @@ export async function compareLists(
   for (const found of Object.values(findings))
     found.splice(0, found.length, ...found.map((one: string) => `${when}: ${one}`));
   return findings;
+}
+
+/** @returns events that no list has yet: the last write of an event's ingestion adds it, after its runs have started */
+export async function findUnlisted(service: Service, events: Iterable<string>, startedAt: number): Promise<string[]> {
+  const listed = new Set((await listEvents(service, rangeSince(startedAt))).map(({ internal_id }) => internal_id));
+  return [...events].filter((id) => !listed.has(id));
+}
+
+function rangeSince(startedAt: number): string {
+  const after = new Date(startedAt - AROUND_MS).toISOString();
+  const before = new Date(Date.now() + AROUND_MS).toISOString();
+  return `received_after=${after}&received_before=${before}`;
+}
+
+function listEvents(service: Service, range: string): Promise<{ internal_id: string; name: string }[]> {
+  return service.list(`/v1/events?limit=${PAGE}&exclude=data&${range}`);
 }
 
 function notOnce(expected: Iterable<string>, listed: readonly string[]): string[] {

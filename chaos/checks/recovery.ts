@@ -1,23 +1,26 @@
-/** Waits after the last fault until replays have started all their runs, and every acknowledged event has all its runs finished, or it takes too long. */
+/** Waits after the last fault until replays have started all their runs, and every acknowledged event is listed and has all its runs finished,
+ *  or it takes too long. */
 import { setTimeout } from 'node:timers/promises';
 import { type EventState, type Expectations, isSettled } from '../history/properties/completion.ts';
 import type { Acknowledged } from '../load/ledger.ts';
 import type { Service } from '../service.ts';
 import type { Timeline } from '../timeline.ts';
+import { findUnlisted } from './lists.ts';
 import { type Acknowledgements, readEvent } from './snapshot.ts';
 
 const POLL_MS = 250;
 const AT_ONCE = 8;
 
+/** @param limits when the run of chaos started, Unix milliseconds, and how long this may take */
 export async function recover(
   service: Service,
   timeline: Timeline,
   events: Iterable<Acknowledged>,
   expectations: Expectations,
-  patienceMs: number,
+  { startedAt, patienceMs }: { startedAt: number; patienceMs: number },
 ): Promise<Acknowledgements> {
-  const startedAt = performance.now();
-  const isOver = () => performance.now() - startedAt > patienceMs;
+  const beganAt = performance.now();
+  const isOver = () => performance.now() - beganAt > patienceMs;
   while (!isOver() && (await hasReplays(service))) await setTimeout(POLL_MS);
   const found: Acknowledgements = { events: [], runs: [] };
   const add = ({ stored, runs }: EventState) => {
@@ -39,6 +42,8 @@ export async function recover(
       await setTimeout(POLL_MS);
     }
   });
+  const ids = found.events.map(({ eventId }) => eventId);
+  while (!isOver() && (await findUnlisted(service, ids, startedAt)).length > 0) await setTimeout(POLL_MS);
   return found;
 }
 
