@@ -24,10 +24,12 @@ export interface RoundResult extends Shipped {
 const MINUTES_AT_ONCE = 20;
 const EVENTS_OF_PORTION = 1_000;
 const BYTES_OF_PORTION = 4 * 1_048_576;
+/** Number of portions in progress: while Postgres writes one, the next is read. */
 const PORTIONS_AT_ONCE = 2;
-const EVENTS_AT_ONCE = PORTIONS_AT_ONCE * EVENTS_OF_PORTION;
+/** Maximum number of events between two pauses, while the process has other work, and while it has none. */
+const EVENTS_OF_BURST = { busy: PORTIONS_AT_ONCE * EVENTS_OF_PORTION, idle: 6_000 };
 /** Number of events of an environment before the next one has its turn. */
-const TURN_EVENTS = 6_000;
+const TURN_EVENTS = EVENTS_OF_BURST.idle;
 const IN_USE_AT_ONCE = 200;
 const ENDED_MINUTES_AT_ONCE = 30;
 /** When events are overdue by this much, Redis holds more than planned. */
@@ -122,7 +124,7 @@ export class Archiver extends Composed<{
     let waiting: GroupedPosition[] = [];
     for (const group of groups) {
       for (;;) {
-        const room = EVENTS_AT_ONCE - waiting.length;
+        const room = EVENTS_OF_BURST.idle - waiting.length;
         const found = await archivableEvents.positions(partition, group, before, room);
         if (found.length === 0 && minute + MINUTE_MS <= before) await archivableEvents.dropGroup(partition, group);
         waiting.push(...found.map((position) => ({ ...position, ...group })));
@@ -139,7 +141,7 @@ export class Archiver extends Composed<{
   async #archiveAll(scope: Scope, found: readonly GroupedPosition[], turn: Turn): Promise<boolean> {
     for (let done = 0; done < found.length; ) {
       if (turn.left <= 0 || turn.signal?.aborted) return false;
-      const count = await this.#archivePortions(scope, found.slice(done), turn.result);
+      const count = await this.#archiveBurst(scope, found.slice(done), turn);
       if (count === 0) return false;
       done += count;
       turn.left -= count;
@@ -147,28 +149,41 @@ export class Archiver extends Composed<{
     return true;
   }
 
-  /** Archives the first portions concurrently: while Postgres writes one, the next is read.
+  /** Archives the first events, as many as may go between two pauses.
    *  @returns number of archived events; 0 if the environment is being deleted */
-  async #archivePortions(scope: Scope, found: readonly GroupedPosition[], result: Shipped): Promise<number> {
+  async #archiveBurst(scope: Scope, found: readonly GroupedPosition[], { result, signal }: Turn): Promise<number> {
     const { store, archive } = this.deps;
     const environment = await store.environments.read(scope.env);
     if (!environment || !isLasting(environment)) return 0;
-    const portions: GroupedPosition[][] = [];
-    let count = 0;
-    while (portions.length < PORTIONS_AT_ONCE && count < found.length) {
-      const next = found.slice(count, count + EVENTS_OF_PORTION);
-      const size = await store.archivableEvents.countWithin(scope.env, next, BYTES_OF_PORTION);
-      portions.push(next.slice(0, size));
-      count += size;
-    }
+    const burst = found.slice(0, EVENTS_OF_BURST[this.#pauses.areShort ? 'idle' : 'busy']);
     const age = scope.before - (found[0]?.minute ?? scope.before);
     const isLate = age > Math.max(LATE_MIN_MS, LATE_SHARE * scope.hotMs);
+    let count = 0;
     await this.#timed(result, isLate, async () => {
       const deps = { ...store, shipments: archive.shipments };
-      const shipped = await Promise.all(portions.map((portion) => archiveEvents(scope, portion, deps, Date.now())));
-      return { events: sum(shipped.map(({ events }) => events)), runs: sum(shipped.map(({ runs }) => runs)) };
+      const shipped: Shipped[] = [];
+      // Shared by those that ship: each gets the next portion.
+      const portions = this.#portionsOf(scope, burst);
+      const ship = async () => {
+        for await (const portion of portions) {
+          if (signal?.aborted) return;
+          shipped.push(await archiveEvents(scope, portion, deps, Date.now()));
+          count += portion.length;
+        }
+      };
+      await Promise.all(Array.from({ length: PORTIONS_AT_ONCE }, ship));
+      return { events: sum(shipped, ({ events }) => events), runs: sum(shipped, ({ runs }) => runs) };
     });
     return count;
+  }
+
+  async *#portionsOf({ env }: Scope, found: readonly GroupedPosition[]): AsyncGenerator<GroupedPosition[]> {
+    for (let done = 0; done < found.length; ) {
+      const next = found.slice(done, done + EVENTS_OF_PORTION);
+      const count = await this.deps.store.archivableEvents.countWithin(env, next, BYTES_OF_PORTION);
+      yield next.slice(0, count);
+      done += count;
+    }
   }
 
   /** Archives runs of events that were archived while runs were active, or were re-run since. */

@@ -17,6 +17,11 @@ export class Pauses {
   /** Utilization by other work, from 0 to 1. */
   #utilization = 0;
 
+  /** Whether the process had no other work during the last pause. */
+  get areShort(): boolean {
+    return this.#utilization < IDLE_UTILIZATION;
+  }
+
   async after(durationMs: number, isLate: boolean): Promise<void> {
     const start = performance.eventLoopUtilization();
     await setTimeout(MIN_MS);
