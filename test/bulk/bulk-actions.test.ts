@@ -43,6 +43,7 @@ describe('Bulk actions on runs in the store', () => {
       runs: [
         { id: '4', rerunId: 'c' },
         { id: '5', skip: 'event_gone' as const },
+        { id: '6', rerunId: 'of another action' },
       ],
     };
     await store.bulkActions.plan({ ...action, portion: '1' }, portion);
@@ -53,7 +54,10 @@ describe('Bulk actions on runs in the store', () => {
       functionTables: {} as never,
       runStates: {} as never,
       reruns: {} as never,
-      runs: { readMany: async (_env, ids) => ids.map((id) => ({ id, status: 'Running' }) as Run) },
+      runs: {
+        readMany: async (_env, ids) =>
+          ids.map((id) => ({ id, status: 'Running', bulkActionId: id.length === 1 ? action.id : id }) as Run),
+      },
     });
     const selection = { ...selectionIn('production'), statuses: ['Running' as const], startedBy: action.id };
     const first = await selected.page(selection, undefined, { limit: 2, timeoutMs: 1_000 });
@@ -88,7 +92,7 @@ describe('Bulk actions on runs in the store', () => {
         async startRerun(_env: string, runId: string, id: string) {
           started.push(id);
           if (dies && runId === '2') throw new Error('killed');
-          return { id } as Run;
+          return { id, bulkActionId: action.id } as Run;
         },
         isWaiting: async () => false,
         retryNow: async () => undefined,
@@ -110,6 +114,37 @@ describe('Bulk actions on runs in the store', () => {
     expect(await store.bulkActions.results(action, {})).to.deep.equal(
       runs.map(({ id }) => ({ runId: id, rerunId: rerunOf(id) })),
     );
+  });
+
+  it('of two that have planned the same re-run, the one that starts it counts it', async () => {
+    const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Failed' })) as Run[];
+    const started = new Map<string, Run>();
+    const bothPlanned = Promise.withResolvers<void>();
+    let planned = 0;
+    const deps = {
+      ...depsFor(runs),
+      retries: {
+        async nextRerun({ id }: Run) {
+          if (++planned === 2 * runs.length) bothPlanned.resolve();
+          return { id: `re-run-of-${id}` };
+        },
+        async startRerun(_env: string, _runId: string, id: string, _nowMs: number, origin: { bulkActionId: string }) {
+          await bothPlanned.promise;
+          if (!started.has(id)) started.set(id, { id, ...origin } as Run);
+          return started.get(id);
+        },
+      } as never,
+    };
+    const actions = [await add(actionFor('retry')), await add(actionFor('retry'))];
+    await Promise.all(actions.map((action) => doBulkAction(action, deps)));
+    for (const { id } of actions) {
+      const after = await store.bulkActions.read('production', id);
+      const own = [...started.values()].filter(({ bulkActionId }) => bulkActionId === id).length;
+      expect([after?.status, after?.counts.done ?? 0, after?.counts['skipped:already_rerun'] ?? 0]).to.deep.equal([
+        ...['done', own, runs.length - own],
+      ]);
+    }
+    expect(started.size).to.equal(runs.length);
   });
 
   it('the next worker after a dead one counts its retries as retried, not as not waiting', async () => {

@@ -157,8 +157,11 @@ async function actOnOne(
     if (action === 'retry_now') return (await retries.retryNow(env, run.id)) ? undefined : 'run_gone';
     if (action === 'resume') return (await retries.resume(env, run.id, Date.now())) ? undefined : 'run_gone';
     const fromStep = run.fromStepId === undefined ? undefined : { id: run.fromStepId };
-    const rerun = await retries.startRerun(env, run.id, run.rerunId as string, Date.now(), fromStep);
-    return rerun ? undefined : 'run_gone';
+    const origin = { bulkActionId: id, fromStep };
+    const rerun = await retries.startRerun(env, run.id, run.rerunId as string, Date.now(), origin);
+    if (!rerun) return 'run_gone';
+    // Somebody else has started the re-run since it was planned.
+    return rerun.bulkActionId === id ? undefined : 'already_rerun';
   } catch (error) {
     const { code } = error as { code?: string };
     // The run waited or was paused when it was selected, so it was retried or resumed.

@@ -82,11 +82,13 @@ export class SelectedRuns extends Composed<{
 
   /** @param from number of runs examined before */
   async #listed(selection: RunSelection, from: number, limit: number): Promise<SearchPage<Run>> {
-    const { env, statuses } = selection;
+    const { env, statuses, startedBy } = selection;
     const { ids, isLast } = await this.#idsFrom(selection, from, limit);
     const runs = await this.deps.runs.readMany(env, ids);
     const next = isLast ? undefined : { at: from + limit, id: '' };
-    return { found: runs.filter(({ status }) => statuses.includes(status)), next };
+    // A planned re-run may have been started by another action.
+    const isOwn = ({ bulkActionId }: Run) => startedBy === undefined || bulkActionId === startedBy;
+    return { found: runs.filter((run) => statuses.includes(run.status) && isOwn(run)), next };
   }
 
   async #idsFrom({ env, runIds, startedBy = '' }: RunSelection, from: number, limit: number) {

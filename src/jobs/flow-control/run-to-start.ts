@@ -23,6 +23,7 @@ export interface RunToStart {
   /** The version on which the run ends, if its function does not decide this. */
   pin?: Pin;
   replayId?: string;
+  bulkActionId?: string;
   /** The step at which a re-run begins. */
   fromStep?: FromStep;
   /** The runs that its copied steps come from. */

@@ -47,6 +47,8 @@ export interface Run {
   retryOf?: string;
   /** The replay that started it. */
   replayId?: string;
+  /** The bulk action that started it. */
+  bulkActionId?: string;
   /** The step that this re-run begins with: earlier finished steps are taken from the previous run. */
   fromStep?: FromStep;
   /** For a re-run from a step: the runs that its steps come from, latest first, at most EARLIER_RUNS_MAX. */

@@ -20,6 +20,7 @@ export const RUN_FIELDS = {
   invokerStep: 'invoker_step',
   retryOf: 'retry_of',
   replay: 'replay',
+  bulkAction: 'bulk_action',
   fromStep: 'from_step',
   /** Input of the step that a re-run begins with, as JSON. */
   stepInput: 'step_input',

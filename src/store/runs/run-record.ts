@@ -25,6 +25,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     invoker_step,
     retry_of,
     replay,
+    bulk_action,
     trace,
     version,
     defers,
@@ -45,6 +46,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
     ...(replay && { replayId: replay }),
+    ...(bulk_action && { bulkActionId: bulk_action }),
     ...(from_step && {
       fromStep: { id: from_step, ...(step_input && { input: JSON.parse(step_input) as unknown[] }) },
     }),

@@ -15,6 +15,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   invoker?: Invoker;
   retryOf?: string;
   replayId?: string;
+  bulkActionId?: string;
   fromStep?: FromStep;
   earlierRuns?: readonly string[];
   pin?: Pin;
@@ -79,6 +80,7 @@ function fieldsOf(run: NewRun): string[] {
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (run.retryOf) fields.push(RUN_FIELDS.retryOf, run.retryOf);
   if (run.replayId) fields.push(RUN_FIELDS.replay, run.replayId);
+  if (run.bulkActionId) fields.push(RUN_FIELDS.bulkAction, run.bulkActionId);
   if (fromStep) fields.push(RUN_FIELDS.fromStep, fromStep.id.toWellFormed());
   if (fromStep?.input) fields.push(RUN_FIELDS.stepInput, JSON.stringify(fromStep.input));
   if (run.earlierRuns) fields.push(RUN_FIELDS.earlierRuns, run.earlierRuns.join(''));

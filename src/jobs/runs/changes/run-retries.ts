@@ -50,15 +50,15 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     return runs.read(env, id);
   }
 
-  /** Re-runs a run under an ID that `nextRerun` returned. Idempotent.
-   *  @returns the new run; undefined if there is no such run
+  /** Re-runs a run for a bulk action, under an ID that `nextRerun` returned. Idempotent.
+   *  @returns the re-run, which has the ID of what started it: another bulk action may have been first; undefined if there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone, archive_unavailable */
   async startRerun(
     env: string,
     runId: string,
     id: string,
     nowMs: number,
-    fromStep?: FromStep,
+    { bulkActionId, fromStep }: { bulkActionId: string; fromStep?: FromStep | undefined },
   ): Promise<Run | undefined> {
     const { runs } = this.deps.history;
     const started = await runs.read(env, id);
@@ -66,7 +66,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     requireEnded(run);
-    await this.#start(run, id, nowMs, fromStep);
+    await this.#start(run, id, nowMs, fromStep, bulkActionId);
     return runs.read(env, id);
   }
 
@@ -155,7 +155,13 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     }
   }
 
-  async #start(run: Run, id: string, nowMs: number, fromStep: FromStep | undefined): Promise<void> {
+  async #start(
+    run: Run,
+    id: string,
+    nowMs: number,
+    fromStep: FromStep | undefined,
+    bulkActionId?: string,
+  ): Promise<void> {
     const { events, functions, eventRestorer, starter } = this.deps;
     const { env, id: retryOf, functionId, eventId, batch } = run;
     const fn = (await functions.of(env)).find(functionId);
@@ -174,6 +180,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
       // The re-run does not wait for its turn in the lane, but its success unblocks a lane that its event blocks.
       ...(run.keys?.lane && { keys: { values: {}, lane: { id: run.keys.lane.id, order: run.keys.lane.order } } }),
       ...(fromStep && { fromStep, earlierRuns: earlierRunsOf(run) }),
+      ...(bulkActionId !== undefined && { bulkActionId }),
     };
     await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...options }], nowMs);
   }
