@@ -89,6 +89,14 @@ describe('The history of scripts/chaos', () => {
       expect(check(fault('kill-worker', -5_000, -4_900), ...starts(0, 1, 2, 3, 4, 5))).to.deep.equal([]);
     });
 
+    it('but not when many reached the app late and at once, and the next ones in time', () => {
+      const late = starts(...Array.from({ length: 20 }, (_, n) => n));
+      const inTime = Array.from({ length: 60 }, (_, n) => start(`later${n}`, 500 * (n + 1), { key: 'k' }));
+      expect(check(fault('kill-worker', -11_000, -1), ...late, ...inTime)).to.deep.equal([]);
+      const tooMany = Array.from({ length: 5 }, (_, n) => start(`extra${n}`, 29_000 + n, { key: 'k' }));
+      expect(check(fault('kill-worker', -11_000, -1), ...late, ...inTime, ...tooMany)).to.have.length(1);
+    });
+
     it('in no history of a throttle whose starts reach the app late', () => {
       const delays = fc.array(fc.tuple(fc.nat(2_000), fc.nat(1_000)), { maxLength: 40 });
       fc.assert(

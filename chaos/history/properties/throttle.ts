@@ -20,28 +20,42 @@ export function checkThrottle(history: History, throttle: Throttle): Violation[]
   return [...byKey].flatMap(([key, starts]) => exceeded(history, key, starts, throttle));
 }
 
+/** Gives each start the earliest admission that the throttle allows, of those that may be admitted the one that the app saw first: if that
+ *  one has reached the app before, no order of admissions explains it. */
 function exceeded(history: History, key: string, starts: readonly Execution[], throttle: Throttle): Violation[] {
   const { functionId, limit, periodMs, burst } = throttle;
   const intervalMs = periodMs / limit;
-  const atOnce = limit + burst;
+  const atOnceMs = intervalMs * (limit + burst - 1);
+  const upcoming = starts
+    .map((start) => ({ start, soonestMs: start.atMs - delayMostMs(history, start) }))
+    .sort((a, b) => a.soonestMs - b.soonestMs);
+  const admissible: Execution[] = [];
   const violations: Violation[] = [];
+  let nowMs = Number.NEGATIVE_INFINITY;
   /** When the next start is due in theory. */
   let nextMs = Number.NEGATIVE_INFINITY;
-  for (const [index, start] of starts.entries()) {
-    nextMs = Math.max(nextMs, start.atMs);
-    const delayMs = history.mayReachAppLate(start.atMs - TAKEN_OVER_WITHIN_MS, start.atMs)
-      ? TAKEN_OVER_WITHIN_MS
-      : REACHES_APP_WITHIN_MS;
-    const earlyMs = nextMs - start.atMs - intervalMs * (atOnce - 1);
-    if (earlyMs > delayMs) {
-      violations.push({
-        what: `${functionId}: a start of the key ${key} at ${seconds(start.atMs)}, ${seconds(earlyMs)} too early`,
-        proof: starts.slice(Math.max(0, index - atOnce), index + 1),
-      });
-      // Each start is judged by those that the throttle should have admitted.
+  for (let begun = 0; begun < upcoming.length || admissible.length > 0; ) {
+    if (admissible.length === 0) nowMs = Math.max(nowMs, upcoming[begun]?.soonestMs ?? nowMs);
+    nowMs = Math.max(nowMs, nextMs - atOnceMs);
+    for (; begun < upcoming.length && (upcoming[begun]?.soonestMs as number) <= nowMs; begun++) {
+      admissible.push(upcoming[begun]?.start as Execution);
+    }
+    admissible.sort((a, b) => a.atMs - b.atMs);
+    const start = admissible.shift() as Execution;
+    if (start.atMs >= nowMs) {
+      nextMs = Math.max(nextMs, nowMs) + intervalMs;
       continue;
     }
-    nextMs += intervalMs;
+    // Each start is judged by those that the throttle should have admitted.
+    const index = starts.indexOf(start);
+    violations.push({
+      what: `${functionId}: a start of the key ${key} at ${seconds(start.atMs)}, ${seconds(nowMs - start.atMs)} too early`,
+      proof: starts.slice(Math.max(0, index - limit - burst), index + 1),
+    });
   }
   return violations;
+}
+
+function delayMostMs(history: History, { atMs }: Execution): number {
+  return history.mayReachAppLate(atMs - TAKEN_OVER_WITHIN_MS, atMs) ? TAKEN_OVER_WITHIN_MS : REACHES_APP_WITHIN_MS;
 }
