@@ -39,6 +39,8 @@ interface Waiting extends Due {
 }
 
 export interface CronTicksDeps extends Pick<Store, 'ids' | 'keys' | 'events' | 'environments' | 'missedTicks'> {
+  /** Resolves once a replica has the writes of `work`. */
+  replicated<T>(work: () => Promise<T>): Promise<T>;
   functions: FunctionTables;
   flowControl: Pick<FlowControl, 'decide'>;
   starter: Pick<RunStarter, 'start'>;
@@ -90,15 +92,19 @@ export class CronTicks extends Composed<CronTicksDeps> {
 
   async #start(proposals: readonly RunProposal[], now: number): Promise<void> {
     if (proposals.length === 0) return;
-    const { events, flowControl, starter, telemetry } = this.deps;
-    const stored = await events.storeNew(proposals.map(({ event }) => event));
-    const byId = new Map(stored.map((tick) => [tick.event.internalId, tick]));
-    // The event of a tick may exist already, after an earlier try, or because another schedule of the function ticks at the same time.
-    const toStart = proposals.flatMap((proposal) => {
-      const { ingested, present } = byId.get(proposal.event.internalId) ?? {};
-      return ingested ? [] : [{ ...proposal, ...(present && { repeated: true as const }) }];
+    const { events, flowControl, starter, telemetry, replicated } = this.deps;
+    const stored = await replicated(async () => {
+      const ticks = await events.storeNew(proposals.map(({ event }) => event));
+      const byId = new Map(ticks.map((tick) => [tick.event.internalId, tick]));
+      // The event of a tick may exist already, after an earlier try, or because another schedule of the function ticks at the same time.
+      const toStart = proposals.flatMap((proposal) => {
+        const { ingested, present } = byId.get(proposal.event.internalId) ?? {};
+        return ingested ? [] : [{ ...proposal, ...(present && { repeated: true as const }) }];
+      });
+      await starter.start(await flowControl.decide(toStart), now);
+      return ticks;
     });
-    await starter.start(await flowControl.decide(toStart), now);
+    // Only then: the index says that a tick has its run, and a failover could lose the run while keeping the index.
     await events.markIngested(stored, now);
     telemetry.recordIngested(stored, Date.now());
   }
