@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Cluster } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
@@ -51,5 +52,27 @@ describe('A connection to a Redis Cluster', () => {
     const duplicate = cluster.duplicate();
     cluster.disconnect();
     await endsDuringRead(duplicate);
+  });
+
+  it('leaves no rejection unhandled when a node is gone before it replies to ASKING, nor do its duplicates', async () => {
+    const cluster = open();
+    const duplicate = cluster.duplicate();
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    for (const each of [cluster, duplicate]) {
+      await each.ping();
+      const [node] = each.nodes('master') as [Redis];
+      await node.ping();
+      const closed = once(node, 'close');
+      // As ioredis calls it for a hash slot that moves.
+      void node.asking();
+      node.stream.destroy();
+      await closed;
+      await setImmediate();
+      each.disconnect();
+    }
+    process.off('unhandledRejection', note);
+    expect(unhandled).to.deep.equal([]);
   });
 });

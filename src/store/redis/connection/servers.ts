@@ -72,18 +72,35 @@ function openCluster(
       redisOptions: { ...ofNodes, ...credentialsOf(new URL(first)), ...tlsOf(first, tlsVerify) },
     } satisfies ClusterOptions,
   );
-  return endReads(opened) as unknown as Redis;
+  return amend(opened) as unknown as Redis;
+}
+
+/** Makes up for what ioredis lacks, also in duplicates, which BullMQ makes. */
+function amend(cluster: Cluster): Cluster {
+  endReads(cluster);
+  onEachServer(cluster as unknown as Redis, handleAsking);
+  const { duplicate } = cluster;
+  cluster.duplicate = (...options) => amend(duplicate.apply(cluster, options));
+  return cluster;
 }
 
 /** A connection that ends during its periodic read of the owners of hash slots would go on to read for ever, and keep the process alive: ioredis
- *  stops only a read that has not begun. Also its duplicates, which BullMQ makes. */
-function endReads(cluster: Cluster): Cluster {
+ *  stops only a read that has not begun. */
+function endReads(cluster: Cluster): void {
   const { clearNodesRefreshInterval } = cluster as unknown as { clearNodesRefreshInterval(): void };
   // Called after what ioredis does when the read has ended, at once if there is none.
   cluster.once('end', () => cluster.refreshSlotsCache(() => clearNodesRefreshInterval.call(cluster)));
-  const { duplicate } = cluster;
-  cluster.duplicate = (...options) => endReads(duplicate.apply(cluster, options));
-  return cluster;
+}
+
+/** For a key of a hash slot that moves, ioredis sends ASKING before the command and ignores its promise. If the connection closes before the
+ *  reply, the unhandled rejection would end the process. The command itself is rejected, or sent again. */
+function handleAsking(node: Redis): void {
+  const { asking } = node;
+  node.asking = (...callback) => {
+    const reply = asking.apply(node, callback);
+    reply.catch(() => {});
+    return reply;
+  };
 }
 
 /** The cluster behind a connection; undefined for a single server. */
