@@ -155,17 +155,19 @@ export function withoutPrefix(key: string): string {
 }
 
 /** A run whose event a failover lost before it was acknowledged waits for it for two minutes, with a delayed job. */
-const GONE_WITHIN_MS = 150_000;
+const JOBS_GONE_WITHIN_MS = 150_000;
+const JOB_KEYS = /^\d+ × \S*:queue:/;
 const POLL_MS = 1_000;
 
-/** Waits until none are left.
+/** Waits for jobs to go; a key of any other kind is a mistake at once.
  *  @param partitions their number
  *  @returns a line for each kind of key that is not listed or has too many keys */
 export async function untilOnlyPermanentKeys(servers: readonly Redis[], partitions: number): Promise<string[]> {
-  const deadline = performance.now() + GONE_WITHIN_MS;
+  const deadline = performance.now() + JOBS_GONE_WITHIN_MS;
   for (;;) {
     const left = await findKeysWithoutTtl(servers, partitions);
-    if (left.length === 0 || performance.now() > deadline) return left;
+    const mayGo = left.every((line) => JOB_KEYS.test(line));
+    if (left.length === 0 || !mayGo || performance.now() > deadline) return left;
     await setTimeout(POLL_MS);
   }
 }

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { GroupCommit } from '../../src/jobs/acceptance/group-commit.ts';
 import { ClaimedJobs } from '../../src/jobs/queues/claimed-jobs.ts';
-import { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
-import { createIngestQueue, createRunQueue, createTimerQueue } from '../../src/jobs/queues/queues.ts';
+import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
 import { NOOP_RECORDER } from '../../src/metrics/recorder.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { Claim, Claimed } from '../../src/store/events/deduplication.ts';
-import { type OwnStore, openStore } from '../support/own-store.ts';
+import { type OwnStore, openStore, queuesOf } from '../support/own-store.ts';
 
 /** A primary that was replaced and returns may reply to the claims; what follows goes to its successor, which has none of them. */
 describe('An event with an ID whose claim is lost before it is enqueued', () => {
@@ -14,14 +13,7 @@ describe('An event with an ID whose claim is lost before it is enqueued', () => 
   let queues: PartitionQueues;
   before(async () => {
     store = await openStore();
-    queues = new PartitionQueues(store.keys, ({ prefix }) => {
-      const options = { prefix, connection: store.redis };
-      return {
-        ingest: createIngestQueue(options),
-        runs: createRunQueue(options),
-        timers: createTimerQueue(options),
-      };
-    });
+    queues = queuesOf(store);
   });
   after(async () => {
     await queues.close();

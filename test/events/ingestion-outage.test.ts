@@ -4,15 +4,15 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { readConfig } from '../../src/config.ts';
 import type { IngestDeps } from '../../src/jobs/ingestion/ingest.ts';
-import { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
-import { createIngestQueue, createRunQueue, createTimerQueue, INGEST } from '../../src/jobs/queues/queues.ts';
+import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
+import { INGEST } from '../../src/jobs/queues/queues.ts';
 import { NOOP_RECORDER } from '../../src/metrics/recorder.ts';
 import type { Envelope } from '../../src/model/events/event.ts';
 import { unavailable } from '../../src/store/redis/connection/connection.ts';
 import { createIngestWorker } from '../../src/workers/ingest-worker.ts';
 import { WakeUps } from '../../src/workers/wake-ups.ts';
 import type { WatchedWorker } from '../../src/workers/watched-worker.ts';
-import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
+import { envelope, type OwnStore, openStore, queuesOf } from '../support/own-store.ts';
 
 const REFUSALS = 3;
 
@@ -23,14 +23,7 @@ describe('An ingest job while a failover refuses its writes', () => {
   before(async () => {
     store = await openStore();
     store.redis.options.maxRetriesPerRequest = null;
-    queues = new PartitionQueues(store.keys, ({ prefix }) => {
-      const options = { prefix, connection: store.redis };
-      return {
-        ingest: createIngestQueue(options),
-        runs: createRunQueue(options),
-        timers: createTimerQueue(options),
-      };
-    });
+    queues = queuesOf(store);
   });
   after(async () => {
     await worker?.close();

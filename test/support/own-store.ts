@@ -1,6 +1,8 @@
 /** The store without a service, on the real Redis with its own key prefix. */
 import { ulid } from 'ulid';
 import { readConfig } from '../../src/config.ts';
+import { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
+import { createIngestQueue, createRunQueue, createTimerQueue } from '../../src/jobs/queues/queues.ts';
 import { type Envelope, toEnvelope } from '../../src/model/events/event.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { connectRedis, deleteKeys, freshPrefix } from './redis.ts';
@@ -27,6 +29,18 @@ export async function openStore(
       await redis.quit();
     },
   };
+}
+
+/** The queues of a store's partitions. */
+export function queuesOf({ keys, redis }: OwnStore): PartitionQueues {
+  return new PartitionQueues(keys, ({ prefix }) => {
+    const options = { prefix, connection: redis };
+    return {
+      ingest: createIngestQueue(options),
+      runs: createRunQueue(options),
+      timers: createTimerQueue(options),
+    };
+  });
 }
 
 /** An accepted event, by default received now in an ordinary request. Without `Math.random` its IDs would cost more than all else: ulid asks the system for

@@ -20,12 +20,12 @@ export function checkThrottle(history: History, throttle: Throttle): Violation[]
   return [...byKey].flatMap(([key, starts]) => exceeded(history, key, starts, throttle));
 }
 
-/** Gives each start the earliest admission that the throttle allows, of those that may be admitted the one that the app saw first: if that
- *  one has reached the app before, no order of admissions explains it. */
+/** Looks for admissions that explain the starts: whenever the throttle allows one, it admits the start that the app saw first. A start that
+ *  the app saw before its admission is a violation. */
 function exceeded(history: History, key: string, starts: readonly Execution[], throttle: Throttle): Violation[] {
   const { functionId, limit, periodMs, burst } = throttle;
   const intervalMs = periodMs / limit;
-  const atOnceMs = intervalMs * (limit + burst - 1);
+  const burstMs = intervalMs * (limit + burst - 1);
   const upcoming = starts
     .map((start) => ({ start, soonestMs: start.atMs - delayMostMs(history, start) }))
     .sort((a, b) => a.soonestMs - b.soonestMs);
@@ -36,7 +36,7 @@ function exceeded(history: History, key: string, starts: readonly Execution[], t
   let nextMs = Number.NEGATIVE_INFINITY;
   for (let begun = 0; begun < upcoming.length || admissible.length > 0; ) {
     if (admissible.length === 0) nowMs = Math.max(nowMs, upcoming[begun]?.soonestMs ?? nowMs);
-    nowMs = Math.max(nowMs, nextMs - atOnceMs);
+    nowMs = Math.max(nowMs, nextMs - burstMs);
     for (; begun < upcoming.length && (upcoming[begun]?.soonestMs as number) <= nowMs; begun++) {
       admissible.push(upcoming[begun]?.start as Execution);
     }

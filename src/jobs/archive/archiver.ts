@@ -155,14 +155,14 @@ export class Archiver extends Composed<{
     const { store, archive } = this.deps;
     const environment = await store.environments.read(scope.env);
     if (!environment || !isLasting(environment)) return 0;
-    const burst = found.slice(0, EVENTS_OF_BURST[this.#pauses.areShort ? 'idle' : 'busy']);
+    const burst = found.slice(0, EVENTS_OF_BURST[this.#pauses.isIdle ? 'idle' : 'busy']);
     const age = scope.before - (found[0]?.minute ?? scope.before);
     const isLate = age > Math.max(LATE_MIN_MS, LATE_SHARE * scope.hotMs);
     let count = 0;
     await this.#timed(result, isLate, async () => {
       const deps = { ...store, shipments: archive.shipments };
       const shipped: Shipped[] = [];
-      // Shared by those that ship: each gets the next portion.
+      // Both loops take their next portion from the same generator.
       const portions = this.#portionsOf(scope, burst);
       const ship = async () => {
         for await (const portion of portions) {

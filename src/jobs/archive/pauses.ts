@@ -17,8 +17,8 @@ export class Pauses {
   /** Utilization by other work, from 0 to 1. */
   #utilization = 0;
 
-  /** Whether the process had no other work during the last pause. */
-  get areShort(): boolean {
+  /** Whether the process had hardly any other work during the last pause. */
+  get isIdle(): boolean {
     return this.#utilization < IDLE_UTILIZATION;
   }
 

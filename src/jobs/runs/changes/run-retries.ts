@@ -51,7 +51,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
   }
 
   /** Re-runs a run for a bulk action, under an ID that `nextRerun` returned. Idempotent.
-   *  @returns the re-run, which has the ID of what started it: another bulk action may have been first; undefined if there is no such run
+   *  @returns the re-run, which another bulk action may have started first (`bulkActionId`); undefined if there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone, archive_unavailable */
   async startRerun(
     env: string,
