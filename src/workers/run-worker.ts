@@ -30,6 +30,7 @@ import {
   withReplication,
 } from './job-middleware.ts';
 import { MissingVersions, type MissingVersionsDeps } from './missing-versions.ts';
+import type { SharedConcurrency } from './shared-concurrency.ts';
 import { takeOverOf } from './take-over.ts';
 import { traceCallOrWake } from './traced-jobs.ts';
 import { isWakeUp, type WakeUps } from './wake-ups.ts';
@@ -62,6 +63,13 @@ export interface RunHandlers {
   request: RequestDeps;
 }
 
+/** What the workers of all partitions of a process share. */
+export interface SharedByRunWorkers {
+  wakeUps: WakeUps;
+  jobRelease: JobRelease;
+  concurrency: SharedConcurrency;
+}
+
 export function createRunWorker(
   partition: number,
   {
@@ -81,8 +89,7 @@ export function createRunWorker(
     telemetry,
     tracing,
   }: RunWorkerDeps,
-  wakeUps: WakeUps,
-  jobRelease: JobRelease,
+  { wakeUps, jobRelease, concurrency }: SharedByRunWorkers,
 ): WatchedWorker<RunJob> {
   const wakeUpClient = wakeUps.callsOf(handlers.call.functionClient);
   const otherClient = wakeUps.otherCallsOf(handlers.call.functionClient);
@@ -128,6 +135,7 @@ export function createRunWorker(
     handlers.call.telemetry.publishRun({ env, id, functionId, eventId }, 'Running', error.error);
   });
   worker.waitingJobs = () => wakeUps.queued;
+  worker.shareConcurrency(concurrency);
   const jobEnds = new JobEnds(worker, jobLists);
   const addedJobs = new AddedJobs({ worker, callLimiter });
   // If a replica may take over, workers take no jobs as they are added: each job is handled by itself.

@@ -1,7 +1,8 @@
 /** BullMQ's worker, extended: it reports whether it is stuck (in a cluster BullMQ may wait forever on a connection
- *  that it gave up), runs jobs that scripts took for it (added-jobs.ts, job-ends.ts), and says whether it takes another
- *  job. */
+ *  that it gave up), runs jobs that scripts took for it (added-jobs.ts, job-ends.ts), says whether it takes another
+ *  job, and shares its concurrency with those of other partitions. */
 import { type Job, type JobJson, Worker } from 'bullmq';
+import type { SharedConcurrency } from './shared-concurrency.ts';
 
 /** An idle worker fetches every five seconds (BullMQ's `drainDelay`). */
 const STUCK_MS = 20_000;
@@ -34,6 +35,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   declare private watch: Watch | undefined;
   /** Number of jobs in progress that wait for the ends of others. */
   declare waitingJobs: (() => number) | undefined;
+  declare private shared: SharedConcurrency | undefined;
 
   /** Whether the worker has had room for a job, and has not fetched for long. */
   isStuck(nowMs: number): boolean {
@@ -51,9 +53,17 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return this.watched().capacity;
   }
 
+  /** Runs more jobs than its share only while the other workers leave room. Call before it runs. */
+  shareConcurrency(shared: SharedConcurrency): void {
+    this.shared = shared;
+    shared.add(this);
+  }
+
   /** Changes how many jobs it may run at a time. */
   resize(capacity: number): void {
     this.changeTaken((watch) => {
+      // There is room for another job from now on.
+      if (watch.capacity <= watch.inProgress && watch.inProgress < capacity) watch.askedAt = performance.now();
       watch.capacity = capacity;
     });
   }
@@ -81,6 +91,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     this.changeTaken((watch) => {
       watch.expected += count;
     });
+    this.reportJobs();
     return count;
   }
 
@@ -107,6 +118,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
         watch.taken.add(running);
       }
     });
+    this.reportJobs();
   }
 
   /** Also waits for added jobs: BullMQ knows only the jobs that its loop has fetched. */
@@ -116,7 +128,13 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
       await this.pause(true);
       await Promise.all(taken);
     }
+    this.shared?.remove(this);
     return super.close(force);
+  }
+
+  private reportJobs(): void {
+    const { inProgress, expected } = this.watched();
+    this.shared?.report(this, inProgress + expected);
   }
 
   /** Changes the number of taken jobs, and leaves the rest of the capacity to the loop. */
@@ -171,10 +189,12 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   protected override async callProcessJob(...args: Parameters<Worker<Data, void>['callProcessJob']>): Promise<void> {
     const watch = this.watched();
     watch.inProgress++;
+    this.reportJobs();
     try {
       await super.callProcessJob(...args);
     } finally {
       watch.inProgress--;
+      this.reportJobs();
       // There is room for another job from now on.
       watch.askedAt = performance.now();
     }

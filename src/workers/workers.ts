@@ -6,6 +6,7 @@ import { createIngestWorker } from './ingest-worker.ts';
 import { JobRelease } from './job-middleware.ts';
 import { ResilientWorker } from './resilient-worker.ts';
 import { createRunWorker, type RunHandlers, type RunWorkerDeps } from './run-worker.ts';
+import { SharedConcurrency } from './shared-concurrency.ts';
 import { createTimerWorker } from './timer-worker.ts';
 import { WakeUps } from './wake-ups.ts';
 import type { WatchedWorker } from './watched-worker.ts';
@@ -41,6 +42,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
   const { config, callLimiter, handlers, recorder, log } = deps;
   const jobRelease = new JobRelease();
   const wakeUps = new WakeUps(config.runConcurrency);
+  const concurrency = new SharedConcurrency(config.runConcurrency, () => wakeUps.queued);
   const assigned = new Map<number, PartitionWorkers>();
   /** Workers of partitions that another process has taken over; they finish their jobs. */
   const leaving = new Set<ResilientWorker>();
@@ -57,7 +59,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
     };
     assigned.set(partition, {
       ingest: lasting(() => createIngestWorker(partition, { ...deps, handlers: handlers.ingest }, wakeUps)),
-      runs: lasting(() => createRunWorker(partition, deps, wakeUps, jobRelease)),
+      runs: lasting(() => createRunWorker(partition, deps, { wakeUps, jobRelease, concurrency })),
       timers: lasting(() => createTimerWorker(partition, { ...deps, handlers: handlers.timers })),
     });
   };

@@ -16,6 +16,7 @@ import {
 import type { FirstCall, NewRun } from '../../src/store/runs/run-writing.ts';
 import { AddedJobs } from '../../src/workers/added-jobs.ts';
 import { JobEnds } from '../../src/workers/job-ends.ts';
+import { SharedConcurrency } from '../../src/workers/shared-concurrency.ts';
 import { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
 import { itOnSingleRedis, redisUrl } from '../support/redis.ts';
@@ -433,6 +434,24 @@ describe('Jobs that are changed without BullMQ', () => {
       await untilTaken(3);
       expect(await queue.getDelayedCount()).to.equal(0);
     });
+
+    itOnSingleRedis(
+      'are taken up to the share of their worker while others use all of the rest, and then at once',
+      async () => {
+        const shared = new SharedConcurrency(4, () => 0);
+        const other = { resize() {} };
+        shared.add(other);
+        await run(1, 4);
+        const [worker] = workers as [WatchedWorker<object>];
+        worker.shareConcurrency(shared);
+        shared.report(other, 4);
+        await add('first', 'second', 'third');
+        await untilTaken(2);
+        expect(await queue.getWaitingCount()).to.equal(1);
+        shared.report(other, 2);
+        await untilTaken(3);
+      },
+    );
 
     itOnSingleRedis('are taken by all workers that have room', async () => {
       await run(2, 2);
