@@ -36,6 +36,7 @@ import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
 import type { Activation } from './apps/activation.ts';
+import type { AppChanges } from './apps/app-changes.ts';
 import type { Registrar } from './apps/registrar.ts';
 import type { AppSync } from './apps/sync.ts';
 import type { Accounts } from './auth/accounts.ts';
@@ -87,6 +88,7 @@ export interface ApiServices {
   httpAgent: HttpAgent;
   fetchDocument: FetchDocument;
   activation: Activation;
+  appChanges: AppChanges;
   registrar: Registrar;
   admission: Pick<Admission, 'noteChange'>;
   schedules: Schedules;

@@ -671,3 +671,69 @@ describe('A version of an app without a connection', () => {
     expect(reasons).to.deep.equal([]);
   });
 });
+
+describe('Two web processes that change an app at once', () => {
+  const APP = 'shared';
+  const VERSIONS = ['v1', 'v2'];
+  const ROUNDS = 60;
+  let service: Service;
+  let hosts: AppHost[];
+  before(async () => {
+    service = await startService({ workers: 0, webs: 2 });
+    hosts = await Promise.all(VERSIONS.map(() => startAppHost()));
+  });
+  after(async () => {
+    await service.stop();
+    await Promise.all(hosts.map((host) => host.close()));
+  });
+
+  async function register(n: number, functions: FunctionSpec[], appName: string): Promise<void> {
+    const [host, url] = [hosts[n] as AppHost, service.urls[n] as string];
+    const body = { ...host.registration(functions, { appName }), appVersion: VERSIONS[n] };
+    const { status } = await request('POST', `${url}/fn/register`, {
+      body,
+      headers: { 'x-service-sdk': 'test:v1.0.0' },
+    });
+    expect(status).to.equal(200);
+  }
+
+  /** Makes both changes at once, in each round a little later one after the other. */
+  async function inRounds(change: (n: number) => Promise<void>, check: () => Promise<void>): Promise<void> {
+    for (let round = 0; round < ROUNDS; round++) {
+      const later = async () => {
+        for (let turn = 0; turn < round % 20; turn++) await service.redis.ping();
+        await change(1);
+      };
+      await Promise.all([change(0), later()]);
+      await check();
+    }
+  }
+  const stored = async (key: string, field: string) => JSON.parse((await service.redis.hget(key, field)) ?? '{}');
+
+  it('leave the app, its functions and the choice at the version of one of them', async () => {
+    const functions: FunctionSpec[] = [{ id: 'fn', triggers: [{ event: 'a' }], versioning: 'pinned' }];
+    for (const n of hosts.keys()) await register(n, functions, APP);
+    const activate = async (n: number) => {
+      const url = `${service.urls[n]}/v1/apps/${APP}/versions/${VERSIONS[n]}/activate`;
+      expect((await request('POST', url, { body: {} })).status).to.equal(200);
+    };
+    await inRounds(activate, async () => {
+      const { deployId } = await stored(service.keys.apps('production'), APP);
+      const { version } = await stored(service.keys.functions('production'), `${APP}-fn`);
+      const { chosen } = await stored(service.keys.versionChoices('production'), APP);
+      expect([version, chosen]).to.deep.equal([deployId, deployId]);
+    });
+  });
+
+  it('leave the functions at the address of the build that the app shows', async () => {
+    const functions: FunctionSpec[] = [{ id: 'fn', triggers: [{ event: 'a' }] }];
+    await inRounds(
+      (n) => register(n, functions, 'latest'),
+      async () => {
+        const { deployId } = await stored(service.keys.apps('production'), 'latest');
+        const { url } = await stored(service.keys.functions('production'), 'latest-fn');
+        expect(url).to.include(hosts[VERSIONS.indexOf(deployId)]?.url);
+      },
+    );
+  });
+});

@@ -24,7 +24,7 @@ export interface Applied {
 }
 
 export class AppChanges extends Composed<
-  Pick<Store, 'apps' | 'appVersions' | 'functions' | 'deploys'> & {
+  Pick<Store, 'apps' | 'appVersions' | 'functions' | 'deploys' | 'locks'> & {
     quotas: Quotas;
     /** Applies changed limits to waiting calls. */
     admission: Pick<Admission, 'noteChange'>;
@@ -32,11 +32,15 @@ export class AppChanges extends Composed<
     schedules: Pick<Schedules, 'follow'>;
   }
 > {
-  /** Makes one change per app at a time, so that the stored app and its functions are from the same registration. */
   readonly #queue = new KeyedQueue();
 
+  /** Makes one change per app at a time, in all processes, so that the stored app, its functions and its version are from the same change.
+   *  @param change may be done again
+   *  @throws ServiceError overloaded if other changes take too long */
   inTurn<Result>(env: string, app: string, change: () => Promise<Result>): Promise<Result> {
-    return this.#queue.run(JSON.stringify([env, app]), change);
+    const name = `app-change:${JSON.stringify([env, app])}`;
+    // Changes of this process wait in memory, and in their order.
+    return this.#queue.run(name, () => this.deps.locks.inTurn(name, change));
   }
 
   /** @throws ServiceError not_found */

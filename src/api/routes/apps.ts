@@ -108,6 +108,7 @@ export function appRoutes(deps: ApiParts): Route[] {
     dev,
     apps,
     appVersions,
+    appChanges,
     activation,
     allowedOrigins,
     heldRegistrations,
@@ -226,17 +227,19 @@ export function appRoutes(deps: ApiParts): Route[] {
       description:
         'Archives its functions: events no longer trigger them, and active runs finish. The app and its functions return when it registers again.',
       async handle({ env, params: { name } }) {
-        const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
-        // Endpoints of a host have no app.
-        if (previous.every(({ archived }) => archived)) await existingApp(apps, env, name);
-        const gone = previous.flatMap((fn) => schedulesOf(env, fn));
-        if (gone.length > 0) await schedules.follow(env, gone);
-        await apps.remove(env, name);
-        await Promise.all([
-          appVersions.removeUnused(env, name),
-          allowedOrigins.set(env, name, []),
-          heldRegistrations.release(env, name),
-        ]);
+        await appChanges.inTurn(env, name, async () => {
+          const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
+          // Endpoints of a host have no app.
+          if (previous.every(({ archived }) => archived)) await existingApp(apps, env, name);
+          const gone = previous.flatMap((fn) => schedulesOf(env, fn));
+          if (gone.length > 0) await schedules.follow(env, gone);
+          await apps.remove(env, name);
+          await Promise.all([
+            appVersions.removeUnused(env, name),
+            allowedOrigins.set(env, name, []),
+            heldRegistrations.release(env, name),
+          ]);
+        });
         return {};
       },
     }),
