@@ -10,12 +10,12 @@ import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 30 * DAY_MS;
 export const PAST_MAX = 500;
-/** Changes whose events are not sent yet. While none can be sent, the oldest are dropped. */
+/** Maximum number of changes whose events are not sent yet; beyond it, the oldest are dropped. */
 const UNRECORDED_MAX = 100;
 
 export interface AlertBook {
   alerts: Alert[];
-  /** Number of further subjects without an alert, by rule: a rule has a maximum number of alerts. */
+  /** Number of subjects that have no alert because their rule has its maximum number of alerts, by rule. */
   omitted: Partial<Record<RuleId, number>>;
   /** Changes that are to become events and past alerts. */
   unrecorded: Change[];
@@ -31,7 +31,7 @@ export class AlertBooks extends Repository {
     return fromText((await this.redis.hget(this.keys.alertBook(env), FIELD)) ?? undefined);
   }
 
-  /** Changes it atomically.
+  /** Changes the book atomically.
    *  @param change may be called several times
    *  @returns the changed book */
   async change(env: string, change: (book: AlertBook) => AlertBook): Promise<AlertBook> {
@@ -50,7 +50,7 @@ export class AlertBooks extends Repository {
     return changed;
   }
 
-  /** Repeating it changes nothing. */
+  /** Idempotent. */
   async addPast(env: string, alerts: readonly Alert[], nowMs: number): Promise<void> {
     if (alerts.length === 0) return;
     const key = this.keys.pastAlerts(env);

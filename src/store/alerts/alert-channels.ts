@@ -33,7 +33,7 @@ export class AlertChannels extends Repository<Repository['redis'], { sealer: Sea
     throw new ServiceError('quota_exceeded', { detail });
   }
 
-  /** Changes it atomically.
+  /** Changes a channel atomically.
    *  @param change may be called several times
    *  @throws ServiceError not_found */
   async change(env: string, name: string, change: (before: AlertChannel) => AlertChannel): Promise<void> {

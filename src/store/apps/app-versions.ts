@@ -1,4 +1,4 @@
-/** Versions of apps, what people have decided about them, and the numbers of runs that are pinned to them (model/apps/versions.ts). */
+/** Versions of apps, people's decisions about them, and the numbers of runs that are pinned to them (model/apps/versions.ts). */
 import {
   type AppVersion,
   type GivenRamp,
@@ -14,14 +14,14 @@ import { changeField } from '../redis/changed-field.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-/** Fields of the ends of runs on a version that ramps up (runs/lua/lib/count-end.lua). */
+/** Fields that count the ends of runs on a version that ramps up (runs/lua/lib/count-end.lua). */
 const COMPLETED: Ending['status'] = 'Completed';
 const FAILED = ['Failed' satisfies Ending['status'], 'Paused'];
 const ENDS_TTL_MS = DAY_MS;
 
 export interface PinnedRuns {
   count: number;
-  /** Creation of the oldest, Unix milliseconds; undefined: there is none. */
+  /** Creation of the oldest run, Unix milliseconds; undefined if there is none. */
   oldestAt: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export class AppVersions extends Repository {
     return text === null ? {} : (JSON.parse(text) as VersionChoices);
   }
 
-  /** Choices of all apps that have any, by app. */
+  /** Choices by app; apps without choices are absent. */
   async allChoices(env: string): Promise<Map<string, VersionChoices>> {
     const texts = await this.redis.hgetall(this.keys.versionChoices(env));
     return new Map(Object.entries(texts).map(([app, text]) => [app, JSON.parse(text) as VersionChoices]));
@@ -51,7 +51,7 @@ export class AppVersions extends Repository {
     );
   }
 
-  /** Counts from now on how runs end on a version. */
+  /** Starts counting how runs end on a version. */
   async startCountingEnds(env: string, pin: Pin): Promise<void> {
     const keys = this.#rampEnds(env, pin);
     const fresh = keys.flatMap((key) => [
@@ -62,7 +62,7 @@ export class AppVersions extends Repository {
     await inPipelines(this.redis, fresh);
   }
 
-  /** Goes on counting, also in partitions that were added meanwhile. */
+  /** Continues counting, also in partitions that were added meanwhile. */
   async keepCountingEnds(env: string, pin: Pin): Promise<void> {
     const keys = this.#rampEnds(env, pin);
     await inPipelines(
@@ -121,7 +121,7 @@ export class AppVersions extends Repository {
     });
     if (isNew) await this.#removeSurplus(env, app, given.version, active);
     if (!isChanged) return;
-    // Functions in memory are read again (jobs/functions/function-tables.ts).
+    // Makes processes read their functions again (jobs/functions/function-tables.ts).
     replies(await this.redis.multi().setnx(functionsVersion(env), Date.now()).incr(functionsVersion(env)).exec());
   }
 
@@ -143,7 +143,7 @@ export class AppVersions extends Repository {
     );
   }
 
-  /** Removes what is stored of a deleted app, apart from the versions on which runs end. */
+  /** Removes the data of a deleted app, except the versions on which runs end. */
   async removeUnused(env: string, app: string): Promise<void> {
     const pins = (await this.all(env, app)).map(({ version }) => ({ app, version }));
     const runs = await this.pinnedRuns(env, pins);
@@ -176,7 +176,7 @@ export class AppVersions extends Repository {
     return counted.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
   }
 
-  /** The active runs that end on these versions, in their order. */
+  /** The active runs that end on these versions, in the order of the versions. */
   async pinnedRuns(env: string, pins: readonly Pin[]): Promise<PinnedRuns[]> {
     const partitions = this.keys.all();
     const keys = pins.flatMap((pin) => partitions.map(({ pinnedRuns }) => pinnedRuns(env, pinText(pin))));

@@ -1,5 +1,5 @@
-/** Registrations that a what-if requests from candidates. An app that registers by its own request would become the
- *  registered one; that request, which has the ID of the what-if, is stored here instead, and changes nothing. */
+/** Registrations that a what-if requests from candidates. Usually an app that registers becomes the registered one. A registration that has
+ *  the ID of a what-if is stored here instead, and changes nothing. */
 import type { Dialect } from '../../model/apps/app.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -23,7 +23,8 @@ export class AskedRegistrations extends Repository {
     await this.redis.set(this.keys.givenRegistration(env, id), JSON.stringify(given), 'PX', ASKED_MS, 'XX');
   }
 
-  /** Ends the question. */
+  /** Ends the request.
+   *  @returns its registration; undefined if none came */
   async take(env: string, id: string): Promise<GivenRegistration | undefined> {
     const text = await this.redis.getdel(this.keys.givenRegistration(env, id));
     return text ? (JSON.parse(text) as GivenRegistration) : undefined;

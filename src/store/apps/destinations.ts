@@ -34,7 +34,7 @@ export class Destinations extends Composed<{ functions: Functions; sealer: Seale
     });
   }
 
-  /** Changes it atomically.
+  /** Changes a destination atomically.
    *  @param change may be called several times
    *  @throws ServiceError not_found */
   async change(
@@ -105,7 +105,7 @@ export class Destinations extends Composed<{ functions: Functions; sealer: Seale
   }
 }
 
-/** Stands for the ID of a secret. */
+/** Stands in for the ID of a secret. */
 const HEADERS = 'headers';
 
 function locationOf(env: string, id: string, secretId: string): string {

@@ -53,7 +53,7 @@ export class RejectionLog extends Repository {
     const texts = await this.redis.hmget(rejectionEntries, ...ids);
     return ids.flatMap((id, at) => {
       const text = texts[at];
-      // The entry was removed meanwhile.
+      // The entry was removed in the meantime.
       if (!text) return [];
       return [
         { ...(JSON.parse(text) as Omit<StoredRejection, 'id' | 'position'>), id, position: flat[2 * at + 1] as string },

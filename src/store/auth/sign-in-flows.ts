@@ -1,5 +1,4 @@
-/** Single sign-ons in progress. The browser's sealed cookie has the data for the callback; Redis records that the
- *  callback has come. */
+/** Single sign-ons in progress. The browser's sealed cookie has the data for the callback; Redis records that the callback was received. */
 import type { Sealer } from '../../model/auth/seal.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection/connection.ts';

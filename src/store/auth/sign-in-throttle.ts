@@ -74,7 +74,7 @@ export class SignInThrottle extends Repository<Redis> {
     return byAccount > 0 ? { limit, waitMs: byAccount } : undefined;
   }
 
-  /** The attempt was right: uncounts the attempt and remembers the address. */
+  /** Uncounts a successful attempt, and remembers its address. */
   async succeed(attempt: SignInAttempt): Promise<void> {
     const { address, both, account, known } = this.#keysOf(attempt);
     if (attempt.account === undefined) return void (await this.#limiters.address.reward(address));

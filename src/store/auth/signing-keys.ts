@@ -11,8 +11,8 @@ import { Repository } from '../redis/repository.ts';
 
 /** How long a process caches a key. For that long after a rotation it still signs with the previous key, which is still valid. */
 const CACHED_MS = 5_000;
-/** How long requests of apps are accepted by the keys as last read, and so also by a key that has become invalid: an app may store steps in
- *  hundreds of requests per second. */
+/** How long a process accepts requests of apps by the keys that it read last, even by a key that has become invalid since. An app may store
+ *  steps in hundreds of requests per second. */
 const FRESH_MS = 100;
 const KEY_BYTES = 32;
 
@@ -60,8 +60,8 @@ export class SigningKeys extends Repository<
     return pair.current;
   }
 
-  /** The key, current or previous, that a request proves. Reads Redis seldom, whatever requests are sent: requests that do not prove the key as last read
-   *  wait for such a read, those of apps hardly ever.
+  /** The key, current or previous, that a request proves. Requests that do not prove a recently read key share reads, so no flood of them
+   *  makes this read Redis often; requests of apps hardly ever wait for a read.
    *  @param isProven whether the request proves this key */
   async find(owner: string, isProven: (key: string) => boolean): Promise<string | undefined> {
     const provenIn = ({ current, fallback }: SigningKeyPair) =>

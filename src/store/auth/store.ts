@@ -21,7 +21,7 @@ import { SigningKeys } from './signing-keys.ts';
 import { TotpSecrets } from './totp-secrets.ts';
 import { Users } from './users.ts';
 
-/** @param sealing what else has secrets in environments */
+/** @param sealing other objects with secrets in environments */
 export function createAuthStore(context: StoreContext, environments: Environments, sealing: readonly Sealing[]) {
   const { redis, keys, config, cacheInvalidation } = context;
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);

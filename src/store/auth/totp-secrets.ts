@@ -25,7 +25,7 @@ export class TotpSecrets extends Composed<{ sealer: Sealer; users: Users }> {
     return this.deps.sealer.tryOpen(secondFactors?.totp?.sealed ?? '', locationOf(id));
   }
 
-  /** A secret that the browser holds until the user has proved to have it. */
+  /** Seals a secret that the browser holds until the user has proved to have it. */
   sealSetUp({ id, version }: User, secret: string, nowMs: number): string {
     const setUp: SetUp = { userId: id, version, secret, startedAt: nowMs };
     return this.deps.sealer.seal(JSON.stringify(setUp), SET_UP);

@@ -85,7 +85,7 @@ export class Users extends Repository {
   }
 }
 
-/** The texts by which a user is found. No email address is like the digest of an identity: that has no "@". */
+/** The texts by which a user is found. An email address never equals the digest of an identity, which has no "@". */
 function namesOf({ email, identities = [] }: User): string[] {
   return [email, ...identities.map(nameOf)];
 }

@@ -22,7 +22,7 @@ export class StartedRuns extends Repository<ScriptedRedis, { kind: BulkOperation
   }
 
   /** Registers runs before they are started, as many as the rate allows.
-   *  @returns undefined if another worker has taken over, or the operation does not run */
+   *  @returns undefined if another worker has taken over, or the operation is not running */
   async register(
     { env, id, portion, definition }: BulkOperationRef & { portion: string; definition: { rate: number } },
     runs: readonly { runId: string; eventId: string }[],

@@ -15,7 +15,7 @@ export interface BulkStore {
   replayedRuns: StartedRuns;
   bulkActions: BulkOperations<BulkActionDefinition, BulkPosition | null>;
   cancellations: BulkOperations<CancellationDefinition, CancellationPass | null>;
-  /** These belong to the whole installation. */
+  /** Operations of the whole installation. */
   webhookReplays: BulkOperations<WebhookReplayDefinition, WebhookReplayPosition>;
   whatIfs: BulkOperations<WhatIfDefinition, WhatIfPosition>;
   earlierOperations: EarlierOperations;

@@ -13,7 +13,7 @@ const TTL_MS = 3 * RENEW_MS;
 const REMEMBERED_MS = 60_000;
 const RENEWED_AT_ONCE = 200;
 
-/** An app has a connection that accepts calls. */
+/** Says that an app has a connection that accepts calls. */
 export interface ConnectionChange {
   env: string;
   app: string;
@@ -74,7 +74,7 @@ export class Connections extends Repository {
     await this.redis.closeConnection(this.keys.connection(env, id), this.keys.connections(env), id, ...ready);
   }
 
-  /** Stops a connection from accepting calls at once; its gateway closes it at the next renewal.
+  /** Stops a connection from accepting calls immediately; its gateway closes it at the next renewal.
    *  @param app the app that it must belong to
    *  @returns false if there is no such connection */
   async end(env: string, app: string, id: string): Promise<boolean> {

@@ -25,7 +25,7 @@ const ERROR_GROUP_TTL_MS = 30 * 24 * HOUR_MS;
 /** Maximum per function in each partition. */
 const OF_FUNCTION_MAX = 100;
 const OF_ENVIRONMENT_MAX = 1_000;
-/** A group that has different states in two partitions is in the first of them. */
+/** If partitions have different states of a group, the first of these counts. */
 const MERGED_STATES = ['ignored', 'open', 'resolved'] as const satisfies ErrorGroupState[];
 const MESSAGE_MAX = 1_000;
 const STEP_MAX = 256;
@@ -39,7 +39,7 @@ export interface ErrorGroupQuery {
 export class ErrorGroups extends Repository {
   /** Counts a failed run that is marked as uncounted.
    *  @param step name of the step that failed
-   *  @param user whom its event concerns; undefined: unknown
+   *  @param user the user whom the run's event concerns; undefined: unknown
    *  @returns whether it was counted */
   async record(
     { env, id: runId, functionId }: Pick<Run, 'env' | 'id' | 'functionId'>,

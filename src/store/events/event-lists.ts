@@ -42,8 +42,8 @@ export class EventLists extends Repository<
   Redis,
   { events: Events; records: EventRecords; eventsByMinute: EventsByMinute; retentionMs: number }
 > {
-  /** Events by time of receipt, then by ID; pages are stable while new events come in. With a source or with large events, a page may be short
-   *  and still have a next page. */
+  /** Events by time of receipt, then by ID; pages are stable while new events arrive. With a source or with large events, a page may be
+   *  short and still have a next page. */
   async list(
     { env, name, names = name === undefined ? undefined : [name], source, timeRange, limit }: EventQuery,
     nowMs: number,
@@ -66,7 +66,7 @@ export class EventLists extends Repository<
 
   /** Internal ID of the newest event with this deduplication ID. */
   async newestNamed(env: string, id: string): Promise<string | undefined> {
-    // Usually in the partition of the ID; in another partition if the event already had its internal ID.
+    // The claim is usually in the partition of the deduplication ID, but in another one if the event already had its internal ID.
     const commands = this.keys.all().map((keys) => ['get', keys.eventById(env, id)]);
     const named = (await inPipelines<string | null>(this.redis, commands)).flatMap((found) => found ?? []);
     return named.sort().at(-1);

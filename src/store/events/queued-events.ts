@@ -7,10 +7,10 @@ import { INGEST, JOB_FIELDS, QUEUE_KEYS, queueKey } from '../keys/bullmq.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-/** A job is added at most this long after its events were received: after that, their sender got an error. */
+/** A job is added within this time after its events were received; otherwise their sender got an error. */
 const COMMIT_MS = 5_000;
 const JOBS_MAX = 200;
-/** Limit of one look-up: a job may have a megabyte, and clients may ask for any number of unknown IDs. */
+/** Limit of one lookup: a job may have a megabyte, and clients may ask for any number of unknown IDs. */
 const READ_MAX_BYTES = 16 * 1_048_576;
 const READ_AT_ONCE = 4;
 /** More jobs than this are not looked through for the events of one request. */

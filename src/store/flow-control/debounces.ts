@@ -1,4 +1,4 @@
-/** Debounces: a group of events of which the latest is kept, until no later one has come for a period. */
+/** Debounces: a group of events of which the latest is kept, until no later one has arrived for a period. */
 
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';

@@ -1,6 +1,6 @@
 /** An event group is the events of a function with the same key value: a batch or a debounce, which will have one run, or a lane, whose
  *  events run one after another. A group is in the partition of its function and key value; its events may be in other partitions. It is
- *  open until it is due; what it closes stays until its run is created. */
+ *  open until it is due; the events that it closes stay until their run is created. */
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
@@ -94,7 +94,7 @@ export class EventGroups<Options, Added, Closed extends { id: string }> extends 
     return { added: events.map((event) => added.get(event) as Added), timerChecks };
   }
 
-  /** Closes due groups, and leases closed groups, so that no other worker takes them for some seconds.
+  /** Closes due groups, and leases closed groups, so that no other worker takes them for a few seconds.
    *  @param at time of the timer check, Unix milliseconds; undefined if it has no time
    *  @returns the timer check to schedule, unless the caller completes groups next */
   async take(

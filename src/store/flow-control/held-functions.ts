@@ -1,5 +1,5 @@
 /** Marks of paused functions whose queued runs must not start, stored in each partition with the runs: scripts that start a run or admit
- *  its call see a pause at once, while the function tables in memory may be a second old. The function's own record is authoritative
+ *  its call see a pause immediately, while the function tables in memory may be a second old. The function's own record is authoritative
  *  (apps/functions.ts); any process that finds a different mark corrects it. */
 
 import type { AppFunction } from '../../model/apps/app.ts';

@@ -1,5 +1,5 @@
-/** Lanes: event groups whose events run one after another (lua/lib/lane.lua). An event that finds its lane idle starts at once; all others wait
- *  without a run. */
+/** Lanes: event groups whose events run one after another (lua/lib/lane.lua). An event that finds its lane idle starts immediately; all
+ *  others wait without a run. */
 import { hash } from 'node:crypto';
 import type { LaneTurn, Order } from '../../model/flow-control/options.ts';
 import { functionOf, isShared, webhookOf } from '../../model/flow-control/order-id.ts';
@@ -28,14 +28,14 @@ export type LaneResult =
   | ({ outcome: 'parked'; number: number } & LaneEntry)
   | ({ outcome: 'superseded' } & LaneEntry);
 
-/** An event that leaves its lane. `look`: a run that may have ended. */
+/** An event that leaves its lane. `look`: check the run, which may have ended. */
 export type LeavingEvent = LaneEntry & { id: string } & (
     | { kind: 'start' | 'look'; laneId: string; number: number }
     | { kind: 'free' }
     | { kind: 'superseded'; by: LaneEntry }
   );
 
-/** `block` and `park`: the run has failed; `retry` and `skip`: a person says so. */
+/** `block` and `park`: the run has failed; `retry` and `skip`: a person decided. */
 export type LaneAction = 'next' | 'block' | 'park' | 'retry' | 'skip';
 
 export const LANE_STATES = ['waiting', 'running', 'blocked', 'parked'] as const;
@@ -49,7 +49,7 @@ export interface LaneStatus {
   /** The event whose run is active, or has failed. */
   current?: LaneEntry & { number: number };
   waiting: number;
-  /** The time at which the first of the waiting events came, Unix milliseconds. */
+  /** The time at which the first of the waiting events arrived, Unix milliseconds. */
   firstAt?: number;
   /** The time at which a blocked lane runs its event again, Unix milliseconds. */
   repeatsAt?: number;
@@ -69,7 +69,7 @@ interface LanePage {
 }
 
 const SEPARATOR = '\x1f';
-/** Begins the field of an order's stopped lanes; its waiting events have the field without it. */
+/** Prefix of the field that counts an order's stopped lanes; the field that counts its waiting events has no prefix. */
 const STOPPED = SEPARATOR;
 const STATES: Record<string, LaneStatus['state']> = { w: 'waiting', r: 'running', b: 'blocked', p: 'parked' };
 
@@ -144,7 +144,7 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
     return { changed: changed === 1, timerChecks: this.timerChecksIn(homeKeys, env, order, timerCheck) };
   }
 
-  /** Orders with waiting events in which these functions, or functions that these webhooks start, take part or did before. */
+  /** Orders with waiting events in which these functions, or functions that these webhooks start, take part or took part before. */
   override async waiting(env: string, ids: readonly string[]): Promise<WaitingFunction[]> {
     const concerns = (order: string) => {
       const { functionId, webhookId = '' } = webhookOf(order) ?? { functionId: functionOf(order) };

@@ -22,7 +22,7 @@ export interface LimitUse {
   holders: string[];
   /** Number of holders in other environments, of the holders read; their IDs are confidential. */
   holdersElsewhere: number;
-  /** Theoretical time of the throttle's next start (TAT, GCRA), Unix milliseconds; undefined: the next may start at once. */
+  /** Theoretical time of the throttle's next start (TAT, GCRA), Unix milliseconds; undefined: the next may start immediately. */
   tat?: number;
 }
 
@@ -115,7 +115,7 @@ export class LimitUsage extends Repository {
     const all = [...new Set(members)];
     if (all.length === 0) return new Set();
     const admitted = await this.redis.hmget(keys.admissions, ...all);
-    // A permit that was returned meanwhile no longer has an environment.
+    // A permit that was returned in the meantime no longer has an environment.
     return new Set(all.flatMap((member, i) => (admitted[i]?.split('\n')[1] === env ? [runOf(member)] : [])));
   }
 

@@ -34,7 +34,7 @@ export const JOB_FIELDS = {
   options: 'opts',
   /** The time at which the job was added, Unix milliseconds. */
   addedAt: 'timestamp',
-  /** The time at which its present execution began, Unix milliseconds. */
+  /** The time at which its current execution began, Unix milliseconds. */
   startedAt: 'processedOn',
   /** Failed attempts. */
   attempts: 'atm',
@@ -44,8 +44,8 @@ export const JOB_FIELDS = {
   priority: 'priority',
 } as const;
 
-/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due
- *  at once delays calls little (finish-job.lua), and any number of jobs of branches no others. */
+/** BullMQ takes jobs without a priority first, then those with the lowest number. So many wake-ups that are due at the same time delay
+ *  calls little (finish-job.lua), and jobs of branches never delay others. */
 export const WAKE_UP_PRIORITY = 1;
 export const BRANCH_PRIORITY = 2;
 

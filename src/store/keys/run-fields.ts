@@ -59,8 +59,8 @@ export const PLANNING_FIELD = 'planning:';
 /** Occurs in the JSON of pending steps in race mode only: inside strings, quotes are escaped. */
 export const PENDING_RACE = '"race":true';
 
-/** These occur in the JSON of pending steps that a call must run, that sleep, that wait for an event or a signal, or
- *  whose wait is still being stored, for the same reason. */
+/** Occur only in the JSON of pending steps that, in this order: a call must run; sleep; wait for an event or a signal; have a wait that is
+ *  still being stored. (In strings, quotes are escaped, as above.) */
 export const PENDING_PLANNED = '"op":"StepPlanned"';
 export const PENDING_SLEEP = '"op":"Sleep"';
 export const PENDING_WAIT = '"op":"WaitFor';

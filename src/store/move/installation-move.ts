@@ -1,7 +1,6 @@
-/** Moves an installation from one Redis to another, or to a cluster, while no process runs: both sides are marked, and processes that
- *  find a marker do not start, or stop. The source then rejects new events from any process. Everything is copied and compared; at last
- *  the target gets its layout and is in use. An interrupted move is repeated from the start, after deleting what the first attempt
- *  copied. */
+/** Moves an installation from one Redis to another, or to a cluster, while no process runs: both sides are marked, and processes that find
+ *  a marker do not start, or stop. The source then rejects new events from any process. Then everything is copied and compared. Last, the
+ *  target gets its layout and is in use. An interrupted move is repeated from the start, after deleting what the first attempt copied. */
 import { setTimeout } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';

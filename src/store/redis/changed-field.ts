@@ -3,7 +3,7 @@ import type { ScriptedRedis } from './connection/scripts.ts';
 
 const TRIES_MAX = 20;
 
-/** @param change returns the new text for the present one (undefined: none); undefined removes the field. It may be called again
+/** @param change returns the new text for the current one (undefined: none); undefined removes the field. It may be called again
  *  @param fieldsMax maximum number of fields when a new one is added
  *  @returns false if there was no room
  *  @throws Error if other processes keep changing the field */

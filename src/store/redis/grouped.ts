@@ -1,5 +1,5 @@
-/** Groups requests that come together: they share one script, which takes Redis and this process much less time than one script each. While
- *  scripts are in flight, the next group collects; a request that comes alone waits for none. */
+/** Groups requests that arrive together: they share one script, which takes Redis and this process much less time than one script each.
+ *  While scripts are in flight, the next group collects; a request that arrives alone waits for none. */
 
 /** Maximum number of scripts in flight. One would leave Redis idle while its response travels; more would make smaller groups. */
 const IN_FLIGHT = 2;
@@ -33,7 +33,7 @@ export class Grouped<Request extends { length: number }, Reply> {
     });
   }
 
-  /** The requests of this turn of the event loop come together. */
+  /** Requests of one turn of the event loop form a group. */
   #schedule(): void {
     if (this.#isScheduled || this.#inFlight >= IN_FLIGHT || this.#waiting.length === 0) return;
     this.#isScheduled = true;

@@ -14,19 +14,19 @@ export interface WaitingJob {
   options: string;
 }
 
-/** The job of a call, which may start as the job is added: its owner needs capacity. */
+/** The job of a call, which may start as the job is added if its owner has capacity. */
 export interface WaitingCall extends WaitingJob {
   owner?: CallOwner | undefined;
 }
 
-/** A worker that takes jobs when they are added, if no others wait: nothing has to wake it.
- *  State: of what a call finds */
+/** A worker that takes jobs when they are added, if no others wait, so that nothing has to wake it. `State`: the state that a call
+ *  finds. */
 export interface JobTaker<State> {
-  /** Call at once before jobs are added, and `take` afterwards.
+  /** Call directly before jobs are added, and `take` afterwards.
    *  @returns undefined if it has no room */
   begin(jobs: readonly WaitingCall[]): Taking | undefined;
-  /** @param jobs those taken, which it runs now
-   *  @param started what their calls find, by job ID, if they have started */
+  /** @param jobs the jobs taken, which it runs now
+   *  @param started the state that each started call finds, by job ID */
   take(taking: Taking, jobs: readonly WaitingJob[], started: ReadonlyMap<string, State>): void;
 }
 
@@ -36,7 +36,7 @@ export interface Taking {
   lockMs: number;
   /** Maximum number of jobs. */
   jobs: number;
-  /** The owners of the calls with capacity, which may start, by job ID. */
+  /** Owners of the calls that have capacity and may start, by job ID. */
   starting: ReadonlyMap<string, CallOwner>;
   /** Unix milliseconds. */
   nowMs: number;
@@ -57,7 +57,7 @@ export interface JobEnding {
 
 /** The end of a call's job, which may come with that of its run, or with the job of the next call. */
 export interface JobEnd {
-  /** Call at once before the end is sent. */
+  /** Call directly before the end is sent. */
   begin(): JobEnding;
   record(finished: Finished): void;
 }
@@ -93,7 +93,7 @@ export class JobLists extends Repository {
   /** Takes the next jobs.
    *  @param waiting key of the waiting jobs
    *  @param lockMs duration of locks
-   *  @param max how many it takes */
+   *  @param max maximum number of jobs */
   async take(waiting: string, token: string, nowMs: number, lockMs: number, max = 1): Promise<Finished> {
     return toFinished((await this.redis.takeJob(waiting, token, nowMs, lockMs, max)) as FinishReply) as Finished;
   }

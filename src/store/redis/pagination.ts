@@ -1,5 +1,5 @@
-/** Merges sorted sets of IDs by time into one list, newest first, by time and then by ID. A page ends with a cursor, so entries that come
- *  meanwhile do not shift later pages. */
+/** Merges sorted sets of IDs by time into one list, newest first, by time and then by ID. A page ends with a cursor, so entries that are
+ *  added meanwhile do not shift later pages. */
 import { inPipelines, type Redis, type ScriptedRedis } from './connection/connection.ts';
 
 /** Position of an entry in a list. */

@@ -27,7 +27,7 @@ export type Scheduled =
   | {
       outcome: 'needsWakes';
       run: Pick<Run, 'functionId' | 'eventId' | 'requestId' | 'trace'>;
-      /** Number of finished steps of the call that follows, if nothing else is pending but one sleep. */
+      /** Number of finished steps of the next call, if nothing but one sleep is pending. */
       finishedSteps?: number;
       wakes: { stepId: string; untilMs: number }[];
     };

@@ -57,7 +57,7 @@ type StoreReply = [
 ];
 
 export class Checkpoints extends Repository {
-  /** Groups the checkpoints of calls that come together. */
+  /** Groups the checkpoints of calls that arrive together. */
   readonly #grouped = new Map<PartitionKeyspace, Grouped<StepsToStore, StoreReply>>();
 
   /** Stores the results of all steps, or of none. An earlier memo of a step is kept.

@@ -14,8 +14,8 @@ const READ_MAX = 100;
 const ALARMS_AT_ONCE = 500;
 
 export class LastWakes extends Repository<ScriptedRedis, { offloadedRuns: OffloadedRuns }> {
-  /** The latest end of a sleep, or timeout of a wait, by which a run continues; Unix milliseconds. Exact for 100 runs;
-   *  of more, those that began to sleep in the last two minutes have no alarm yet, and may be missed.
+  /** The latest end of a sleep, or timeout of a wait, by which a run continues; Unix milliseconds. Exact for up to 100 runs. Of more runs,
+   *  those that began to sleep in the last two minutes have no alarm yet, and may be missed.
    *  @param runsMax maximum number of runs examined, the newest
    *  @returns undefined: none sleeps, or waits with a timeout */
   async of(env: string, pin: Pin, runsMax: number): Promise<number | undefined> {

@@ -26,7 +26,7 @@ export type LoadedState =
   | { state: 'paused'; run: Run }
   /** The run has more finished steps than the call is for, and the call for these may be missing, because a worker died. */
   | { state: 'nextCallDue'; run: Run; finishedSteps: number }
-  /** The sleep has to end first, because more goes on in the run than this sleep. */
+  /** The sleep must end first, because the run does more than this sleep. */
   | { state: 'sleeps' }
   /** There is no such run, or another call does the work of this call. */
   | { state: 'superseded' };
@@ -38,7 +38,7 @@ export interface Loaded {
   event: EventRecord | undefined;
   stack: string[];
   memos: Record<string, Memo>;
-  /** The memos have no room in a call: long ones are null. */
+  /** The memos do not fit into a call: long ones are null. */
   omitsMemos?: true;
   /** Number of steps that have begun and not finished. */
   pending: number;

@@ -1,4 +1,4 @@
-/** The scripts that create runs: what they take, and the jobs that a worker of this process takes with them. */
+/** The arguments and replies of the scripts that create runs, and the jobs that a worker of this process takes with them. */
 import { QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
 import { type JobTaker, type Taking, toArguments } from '../redis/job-lists.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';

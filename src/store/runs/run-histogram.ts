@@ -1,5 +1,5 @@
-/** Counts runs in Redis by the time at which they were created, from the indexes of lists: of a few functions by their own indexes, of all by
- *  those of the environment, which know minutes. */
+/** Counts runs in Redis by time of creation, from the indexes of lists: for a few functions from their own indexes, for all functions from
+ *  those of the environment, which are by minute. */
 import { RUN_GROUPS, type RunGroup } from '../../model/runs/run.ts';
 import { floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
@@ -9,9 +9,9 @@ import type { EndedMinute, EndedRunIndex } from './ended-run-index.ts';
 
 /** A histogram of more functions counts the runs of all functions. */
 export const COUNTED_FUNCTIONS_MAX = 50;
-/** Counts of indexes of functions per histogram, some 50 ms of Redis. */
+/** Maximum number of counted index ranges per histogram of functions, about 50 ms of Redis's time. */
 const COUNTS_MAX = 40_000;
-/** Counts of minutes per histogram: 26 hours on 32 partitions. */
+/** Maximum number of counted minutes per histogram: 26 hours on 32 partitions. */
 const MINUTES_MAX = 150_000;
 const ENDINGS = RUN_GROUPS.filter((group) => group !== 'active');
 

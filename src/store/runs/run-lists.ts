@@ -166,7 +166,7 @@ export class RunLists extends Repository<ScriptedRedis, { endedRuns: EndedRunInd
     return newest(this.redis, [this.keys.partition(partition).runIndex(env, 'active', functionId)], { cursor }, limit);
   }
 
-  /** The next offloaded runs of a function; `ids` are those in one partition.
+  /** The next offloaded runs of a function; `ids`: runs in one partition.
    *  @throws ServiceError archive_unavailable */
   async offloadedIn(
     partition: number,

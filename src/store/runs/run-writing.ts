@@ -60,7 +60,7 @@ export function rowOf(run: NewRun, startsAt: number | undefined) {
   return [id, run.reconcileAt, run.functionId.toWellFormed(), eventId, isLate, startsAt ?? false, ...fieldsOf(run)];
 }
 
-/** The run as create-runs.lua creates it when its first call starts at once. */
+/** The run as create-runs.lua creates it when its first call starts immediately. */
 export function startedRun(run: NewRun, startsAt: number): Run {
   const { functionId, eventId, status, attempt, queuedAt, startedAt } = RUN_FIELDS;
   return toRun(run.env, run.id, {

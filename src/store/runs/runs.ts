@@ -190,7 +190,7 @@ export class Runs extends RunReads<RunsDeps> {
     await this.redis.recordError(this.keys.of(id).run(env, id), JSON.stringify(error));
   }
 
-  /** The history lives no longer than the run, even if the run has ended meanwhile. */
+  /** The history lives no longer than the run, even if the run has ended in the meantime. */
   async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
     await this.redis.appendHistory(this.keys.of(id).run(env, id), ...entries.map(encodeHistoryEntry));
   }

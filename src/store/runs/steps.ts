@@ -79,8 +79,8 @@ export interface BegunSleep {
   nextFinishedSteps: number | undefined;
 }
 
-/** The job of the call after a sleep. Its number of finished steps, with which its ID ends and which its data has, is
- *  known when the step has begun. */
+/** The job of the call after a sleep. The number of finished steps, with which its ID ends and which is in its data, is known only once the
+ *  step has begun. */
 export interface JobAfterSleep extends WaitingJob {
   /** Unix milliseconds. */
   dueAt: number;
@@ -180,9 +180,9 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     });
   }
 
-  /** Begins a sleep that came alone with the response to a call, which is then answered.
-   *  @returns what `begin` returns; whether the call's job has ended, and what follows the sleep is scheduled; if not, the
-   *  number of finished steps of the call after the sleep, if the run waits for nothing else */
+  /** Begins a sleep that is the whole response to a call, and records the call as answered.
+   *  @returns what `begin` returns; whether the call's job has ended and the wake-up is scheduled; if not, and if the run waits for nothing
+   *  else, the number of finished steps of the call after the sleep */
   async beginSleep(
     { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
     stepId: string,

@@ -104,7 +104,7 @@ export class Waits extends Repository {
     return homeKeys !== this.keys.of(runId);
   }
 
-  /** Restores waits of an active run that a failover has lost: those in another partition than the run that the run has registered at
+  /** Restores waits of an active run that a failover has lost: waits in another partition than the run, which the run has registered at
    *  their present location. A step may have begun without its wait.
    *  @returns the missing waits, now stored */
   async restore(env: string, runId: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {

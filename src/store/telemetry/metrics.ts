@@ -58,7 +58,7 @@ export interface HourlyRuns extends RunCounts {
   failedByHour: number[];
 }
 
-/** The field of a function's last start, beside those of its counters. */
+/** The field of a function's last start, next to the fields of its counters. */
 const LAST = 'last';
 
 export class Metrics extends Repository {

@@ -24,7 +24,7 @@ export interface ChangedBy {
   name: string;
 }
 
-/** Requests came again after a silence. */
+/** Requests arrived again after a silence. */
 export const TRAFFIC: ChangedBy = { kind: 'traffic', id: 'traffic', name: 'traffic' };
 
 /** The last failure of an issue. */
@@ -210,7 +210,7 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
     });
   }
 
-  /** Content of a notification; undefined: it was sent meanwhile, or the issue is gone. */
+  /** Content of a notification; undefined: it was sent in the meantime, or the issue is gone. */
   async notificationContent({ id, event, reopened }: PendingNotification): Promise<NotificationContent | undefined> {
     const key = this.keys.of(id).webhookIssue(id);
     const [webhookId, kind, text] = await this.redis.hmget(key, 'webhookId', 'kind', fieldOf(event, reopened));

@@ -7,7 +7,7 @@ import { Repository } from '../redis/repository.ts';
 const KEPT_MS = WEEK_MS;
 const TTL_MS = KEPT_MS + DAY_MS;
 const STATE_TTL_MS = 30 * DAY_MS;
-/** Maximum number of requests per webhook whose IDs are kept: some 30 MB. */
+/** Maximum number of requests per webhook whose IDs are kept: about 30 MB. */
 const SENT_MAX = 250_000;
 const MISSING_MAX = 50_000;
 
@@ -33,7 +33,7 @@ export interface ReconciliationPass extends CheckedSpan {
   types?: string[] | null | undefined;
   pages: number;
   items: number;
-  /** Items that came or were recovered before, and those that had not come when they were listed. */
+  /** Items that were received or recovered before, and items that had not been received when they were listed. */
   matched: number;
   missing: number;
   /** Items that cannot be the provider's. */
@@ -41,7 +41,7 @@ export interface ReconciliationPass extends CheckedSpan {
   /** The time at which the oldest item so far was sent, and the number of pages since then without an older item. */
   oldestAt?: number | undefined;
   stuckPages: number;
-  /** An earlier cursor: meeting it again is a loop. */
+  /** An earlier cursor. If the list returns it again, its pages form a loop. */
   mark?: string | undefined;
   /** Recovery continues after this item. */
   recoveredTo?: { at: number; id: string } | undefined;
@@ -96,7 +96,7 @@ export interface SentCounts {
 }
 
 export class WebhookReconciliations extends Repository {
-  /** Notes that a request came and needs nothing more. */
+  /** Records that a request was received and needs nothing more. */
   async recordReceived(webhookId: string, providerId: string, receivedAt: number): Promise<void> {
     const key = this.keys.of(webhookId).webhookCame(webhookId);
     const writing = this.redis.pipeline().zadd(key, receivedAt, providerId);
@@ -127,12 +127,12 @@ export class WebhookReconciliations extends Repository {
     return { matched, added, left };
   }
 
-  /** Requests that came in a span and were in no list so far. */
+  /** Requests that were received in a span and have been in no list so far. */
   unlisted(webhookId: string, { from, to }: CheckedSpan): Promise<number> {
     return this.redis.zcount(this.keys.of(webhookId).webhookCame(webhookId), from, to);
   }
 
-  /** Whether a request came since it was found missing. */
+  /** Whether a request was received since it was found missing. */
   async hasCome(webhookId: string, id: string): Promise<boolean> {
     return (await this.redis.zscore(this.keys.of(webhookId).webhookCame(webhookId), id)) !== null;
   }
@@ -197,7 +197,7 @@ export class WebhookReconciliations extends Repository {
     return at === undefined ? undefined : Number(at);
   }
 
-  /** Forgets what is too old. @returns the time since which all requests are known, Unix milliseconds */
+  /** Drops requests that are too old. @returns the time since which all requests are known, Unix milliseconds */
   async trim(webhookId: string, nowMs: number): Promise<number> {
     const { webhookCame, webhookSent, webhookRecovered, webhookMissing, webhookMissingDetails } =
       this.keys.of(webhookId);
@@ -223,7 +223,7 @@ export class WebhookReconciliations extends Repository {
     return this.redis.zrange(this.keys.dueWebhookReconciliations, 0, String(limit - 1));
   }
 
-  /** Enters webhooks that have no time for their next round; it is then due at once. */
+  /** Enters webhooks that have no time for their next round; it is then due immediately. */
   async enter(webhookIds: readonly string[]): Promise<void> {
     const key = this.keys.dueWebhookReconciliations;
     const writing = this.redis.pipeline().zadd(key, 'NX', ...webhookIds.flatMap((id) => [0, id]));
@@ -266,7 +266,7 @@ export class WebhookReconciliations extends Repository {
     await this.redis.set(this.keys.webhookReconciliationAlive, nowMs, 'PX', STATE_TTL_MS);
   }
 
-  /** Deletes what is stored of a webhook. */
+  /** Deletes the data of a webhook. */
   async remove(webhookId: string): Promise<void> {
     const keys = this.keys.of(webhookId);
     await this.redis.zrem(this.keys.dueWebhookReconciliations, webhookId);

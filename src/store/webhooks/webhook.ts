@@ -57,7 +57,7 @@ export interface Reconciliation {
   key: StoredSecret;
   /** URL of a fake of the provider, in dev mode. */
   api?: string | undefined;
-  /** The IDs of requests that came are known since then, Unix milliseconds. */
+  /** The IDs of requests received since then are known, Unix milliseconds. */
   since: number;
 }
 
@@ -105,7 +105,7 @@ export function sealedSecretsOf({ secrets = [], reconciliation }: Webhook): Stor
 /** The versioned fields of a webhook at some time. */
 export type WebhookSnapshot = Pick<Webhook, VersionedField>;
 
-/** Number of the present version. */
+/** Number of the current version. */
 export function versionOf({ version }: Pick<Webhook, 'version'>): number {
   return typeof version === 'number' ? version : 1;
 }

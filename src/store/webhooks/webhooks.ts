@@ -1,5 +1,5 @@
-/** Stored webhooks and their keys. A write is rejected if another process has written meanwhile: no concurrent save is
- *  lost, and a version number never has two contents. */
+/** Stored webhooks and their keys. A write is rejected if another process has written in the meantime: no concurrent save is lost, and a
+ *  version number never has two contents. */
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';

@@ -57,7 +57,7 @@ function clusterNodesOf(text: string): ClusterNodes {
   };
 }
 
-/** Migrating hash slots are in brackets; they are also listed for their present owner. */
+/** Migrating hash slots are in brackets; they are also listed for their current owner. */
 function isRange(text: string): boolean {
   return /^\d/.test(text);
 }

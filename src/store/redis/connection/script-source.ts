@@ -1,4 +1,4 @@
-/** The text of a Lua script as Redis gets it: with the constants of the code that it uses, and the parts that it includes. */
+/** The text of a Lua script as Redis gets it: with the constants of the code that it uses, and the files that it includes. */
 import { readFileSync } from 'node:fs';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../../model/flow-control/decision-encoding.ts';
 import { MAX_CALL_BYTES, SHORT_MEMO_BYTES } from '../../../model/runs/memo.ts';

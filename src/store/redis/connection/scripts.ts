@@ -199,7 +199,7 @@ function absentKeyBeside(key: Argument | undefined): string {
   return `${text.slice(0, text.indexOf('}') + 1)}:absent`;
 }
 
-/** Reads the offset of the clock with each time: undeclared keys, and one more command, are no matter in dev mode. */
+/** Reads the clock's offset with each time. The undeclared key and the extra command do not matter in dev mode. */
 function onDevClock(script: string, key: string): string {
   const now = `local function dev_time()
   local time, offset = redis.call('TIME'), tonumber(redis.call('GET', ${toLua(key)}) or 0)

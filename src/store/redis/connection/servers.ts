@@ -75,7 +75,7 @@ function openCluster(
   return amend(opened) as unknown as Redis;
 }
 
-/** Makes up for what ioredis lacks, also in duplicates, which BullMQ makes. */
+/** Adds what ioredis lacks, also to the duplicates that BullMQ makes. */
 function amend(cluster: Cluster): Cluster {
   endReads(cluster);
   onEachServer(cluster as unknown as Redis, handleAsking);
@@ -84,11 +84,11 @@ function amend(cluster: Cluster): Cluster {
   return cluster;
 }
 
-/** A connection that ends during its periodic read of the owners of hash slots would go on to read for ever, and keep the process alive: ioredis
- *  stops only a read that has not begun. */
+/** Stops the periodic read of hash slot owners when a connection ends. ioredis stops only a read that has not begun; a read in progress
+ *  would continue for ever, and keep the process alive. */
 function endReads(cluster: Cluster): void {
   const { clearNodesRefreshInterval } = cluster as unknown as { clearNodesRefreshInterval(): void };
-  // Called after what ioredis does when the read has ended, at once if there is none.
+  // Called after ioredis's own handling of the read in progress; immediately if there is none.
   cluster.once('end', () => cluster.refreshSlotsCache(() => clearNodesRefreshInterval.call(cluster)));
 }
 
@@ -148,7 +148,7 @@ export function openReplica(cluster: Cluster, announced: string): Redis | undefi
   return new Redis({ ...ofNode, host, port, readOnly: false, lazyConnect: false });
 }
 
-/** Calls back with each connection to a server, present and future. */
+/** Calls back with each connection to a server, current and future. */
 export function onEachServer(redis: Redis, callback: (server: Redis) => void): void {
   const cluster = clusterOf(redis);
   if (!cluster) {

@@ -77,7 +77,7 @@ export async function checkDurability({ ingestDurability }: Config, redis: Redis
   } catch (error) {
     if (ingestDurability === 'auto') return WARNING;
     if (error instanceof ConfigError) throw error;
-    // The connection broke meanwhile; the server is checked again after the reconnection.
+    // The connection broke in the meantime; the server is checked again after the reconnection.
     return undefined;
   }
 }

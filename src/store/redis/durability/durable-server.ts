@@ -65,8 +65,8 @@ export async function replicatedServer(
   return { identity, ...abilities };
 }
 
-/** Identifies a server's write history. A server whose identity has not changed still has all writes that it answered meanwhile: `master_replid`
- *  changes when a replica takes over, and a node's epoch when a hash slot moves to it.
+/** Identifies a server's write history. A server whose identity has not changed still has all writes that it answered in the meantime:
+ *  `master_replid` changes when a replica takes over, and a node's epoch when a hash slot moves to it.
  *  @param info sections server and replication
  *  @param cluster reply to CLUSTER INFO; empty outside of a cluster
  *  @returns undefined for a replica */

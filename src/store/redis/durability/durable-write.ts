@@ -17,7 +17,7 @@ export interface Durability {
    *  @param scope whether the installation's own keys count, such as channels of live updates @throws ServiceError unavailable, or the error of
    *  `work` */
   during<T>(work: () => Promise<T>, scope: 'partitions' | 'all'): Promise<T>;
-  /** Inside `during`, runs `work` once everything is durable; otherwise, or if no replica may take over, at once. */
+  /** Inside `during`, runs `work` once everything is durable; otherwise, or if no replica may take over, immediately. */
   afterwards(work: () => Promise<unknown>): Promise<void>;
   close(): void;
 }

@@ -15,7 +15,7 @@ export interface MoveMarker {
   startedAt: number;
 }
 
-/** This Redis is not or not yet in use. */
+/** This Redis is not yet, or no longer, in use. */
 class MovedError extends ConfigError {
   override name = 'MovedError';
 }

@@ -23,7 +23,7 @@ export interface PartitionsOptions {
   redis: Redis;
   /** Key of the layout. */
   key: string;
-  /** The number set by the setting; if it exceeds the present number, partitions are added. */
+  /** The number set by the setting; if it exceeds the current number, partitions are added. */
   wanted: number;
   /** Whether the installation is empty. */
   isNew: () => Promise<boolean>;

@@ -1,6 +1,6 @@
-/** Schema version of the data in Redis: key names and value formats. A process of an older version refuses a store that it would misread;
- *  a newer one migrates it, or says what will. Stored in a field of `partitionLayout`, which every process reads first and then every few
- *  seconds. */
+/** Schema version of the data in Redis: key names and value formats. A process of an older version refuses a store that it would misread; a
+ *  newer one migrates it, or says which command does. Stored in a field of `partitionLayout`, which every process reads first and then
+ *  every few seconds. */
 import { ConfigError } from '../../../config.ts';
 import type { Redis } from '../connection/connection.ts';
 
