@@ -88,7 +88,7 @@ export class Acceptor extends Composed<AcceptorDeps> {
     return durability ? durability.during(write, 'all') : write();
   }
 
-  /** Resolves once a replica has the writes of `write`: what follows may be in another partition.
+  /** Resolves once a replica has the writes of `write`, because the writes that follow may be in another partition.
    *  @throws ServiceError unavailable when it does not */
   async writeReplicated<T>(write: () => Promise<T>): Promise<T> {
     const { durability } = this.deps;
@@ -193,7 +193,7 @@ export class Acceptor extends Composed<AcceptorDeps> {
   }
 }
 
-/** '': any partition may take the event. */
+/** @returns '' if any partition may take the event */
 function idFor(
   layout: PartitionLayout,
   ids: PartitionedIds,

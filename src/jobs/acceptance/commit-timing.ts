@@ -1,5 +1,5 @@
 /** Decides when waiting requests are committed: once a turn of the event loop brings no further one. Larger groups cost web, worker and
- *  Redis less per event; a request that comes alone does not wait. */
+ *  Redis less per event; a request that arrives alone does not wait. */
 
 /** Maximum time that a request waits for others. */
 const WAIT_MAX_MS = 2;

@@ -1,4 +1,4 @@
-/** Group commits: requests that come together share one round trip to one partition. While one commit is in flight, the next group
+/** Group commits: requests that arrive together share one round trip to one partition. While one commit is in flight, the next group
  *  collects. */
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, toEnvelope } from '../../model/events/event.ts';
@@ -135,7 +135,7 @@ export class GroupCommit {
 
   async #write(partition: number, pendingEvents: PendingEvent[]): Promise<void> {
     const { deduplication } = this.#deps;
-    // BullMQ would wait for a connection that was never established; a sender gets its error at once.
+    // BullMQ would wait for a connection that was never established; a sender gets its error immediately.
     if (!deduplication.connected) throw unavailable('Redis is not connected');
     let open = pendingEvents;
     for (let turn = 0; open.length > 0; turn++) {

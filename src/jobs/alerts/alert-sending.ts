@@ -30,7 +30,7 @@ export interface AlertSendingDeps extends Pick<Store, 'alertBooks' | 'alertChann
 }
 
 export class AlertSending extends Composed<AlertSendingDeps> {
-  /** A slow channel delays no other one of this round; the next round waits for all. */
+  /** A slow channel delays no other channel of its round. The next round waits for all. */
   async sendAll(nowMs: number, signal: AbortSignal): Promise<void> {
     const environments = (await this.deps.environments.all()).filter(hasAlerts);
     const results = await Promise.allSettled(

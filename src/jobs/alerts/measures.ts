@@ -51,7 +51,7 @@ type Measure = (deps: MeasureDeps, context: MeasureContext) => Promise<Measured[
 
 const ENDED_MIN = 10;
 const NAME_MAX = 120;
-/** Maximum per environment and round: those with the most failures, or calls. */
+/** Maximum number of functions per environment and round: those with the most failures, or calls. */
 const FUNCTIONS_READ = 50;
 const ISSUES_READ = 500;
 const WEBHOOKS_READ = 1_000;
@@ -98,7 +98,7 @@ const MEASURES: Record<RuleId, Measure> = {
           detail: `failed ${runs}`,
           path: `/errors/${subject}`,
           channels,
-          // Channels that the error group names get an alert whenever it happens.
+          // An error group that names channels has an alert even if its failure is known.
           ...(openedAt < from && !channels && { isKnown: true }),
         },
       ];
@@ -243,7 +243,7 @@ async function openIssues({ webhookIssues, webhooks }: MeasureDeps, { env, nowMs
   });
 }
 
-/** Webhooks about which the environment alerts: production for those of all branches. */
+/** Webhooks that the environment has alerts about. Production has the alerts about webhooks of all branches. */
 function ofEnvironment(webhooks: readonly Webhook[], env: string): Webhook[] {
   return webhooks.filter((webhook) => (webhook.env === BRANCHES ? PRODUCTION : webhook.env) === env);
 }

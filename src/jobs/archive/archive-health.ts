@@ -21,7 +21,7 @@ export interface ArchiveHealthState {
   state: (typeof ARCHIVE_STATES)[number];
   /** How long the oldest event that is due for the archive has waited. */
   behindMs: number | undefined;
-  /** How long Redis has room at its present growth; undefined if it does not grow or has no limit. */
+  /** How long Redis has room at its current rate of growth; undefined if it does not grow or has no limit. */
   roomMs: number | undefined;
   /** Why Postgres is unavailable. */
   reason: string | undefined;

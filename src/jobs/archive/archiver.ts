@@ -15,7 +15,7 @@ import { Pauses } from './pauses.ts';
 import { archiveEvents, archiveRunsOf, type Scope, type Shipped } from './portion.ts';
 
 export interface RoundResult extends Shipped {
-  /** Whether more is due at once. */
+  /** Whether more is due now. */
   more: boolean;
   /** Start of the oldest minute that is due and not archived, Unix milliseconds. */
   oldest: number | undefined;

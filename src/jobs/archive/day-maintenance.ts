@@ -1,6 +1,5 @@
-/** Day tables: created before they are needed, and dropped when the retention of all environments with rows in them has passed. The
- *  present retention counts: extending it keeps existing rows, shortening it drops them as soon as no other environment needs the same
- *  table. */
+/** Day tables: created before they are needed, and dropped when the retention of all environments with rows in them has passed. The current
+ *  retention counts: extending it keeps existing rows, shortening it drops them as soon as no other environment needs the same table. */
 import type { Archive } from '../../archive/archive.ts';
 import { dayOf, INSTALLATION } from '../../archive/archived-days.ts';
 import { codeOf } from '../../archive/database.ts';
@@ -96,7 +95,7 @@ async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: Abort
     if (signal.aborted) break;
     if (!isDue(day, isKept, hotSinceMs)) continue;
     try {
-      // A retention may have been extended meanwhile.
+      // A retention may have been extended in the meantime.
       isKept = await keptRows(deps, nowMs);
       if (isDue(day, isKept, hotSinceMs) && (await archive.dayRemoval.remove(day, isKept))) result.removed++;
     } catch (error) {
@@ -120,7 +119,7 @@ function isDue({ kind, tables, envIds, retention, day }: ArchivedDay, isKept: Is
   return !envIds.some((envId) => isKept(kind, envId, retention, day));
 }
 
-/** Decides which rows are kept, based on the present environments. */
+/** Decides which rows are kept, based on the current environments. */
 async function keptRows(deps: DayMaintenanceDeps, nowMs: number): Promise<IsKept> {
   const { archive, environments, retentionDays, auditRetentionDays } = deps;
   const [numbers, all] = await Promise.all([archive.numbers.environments(), environments.all()]);

@@ -55,7 +55,7 @@ export const returning = duty<OffloadingDeps & { hotMs: number }>({
 interface Unusable {
   /** Next attempt. */
   againAt: number;
-  /** Whether the row had another version than the alarm: if that stays so, a backup of Redis was restored, and the row is right. */
+  /** Whether the row had another version than the alarm: if that persists, a backup of Redis was restored, and the row is right. */
   isChanged: boolean;
 }
 

@@ -4,7 +4,7 @@ import { isArchiveUnavailable } from '../../errors.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { OffloadingDeps } from './offloading.ts';
 
-/** A row is kept for as long as a failover, or a backup of Redis that is restored, may lose the return of its run. */
+/** How long a row is kept. Within this time, a failover or a restored backup of Redis may lose the return of its run. */
 const KEPT_MS = 7 * DAY_MS;
 const ROWS_AT_ONCE = 500;
 const ROUND_MS = 600_000;
@@ -16,7 +16,7 @@ export const removingRows = duty<OffloadingDeps>({
   everyMs: ROUND_MS,
   leaseMs: 60_000,
   rounds(deps) {
-    // The first round looks at all rows: processes start again when a backup of Redis has been restored.
+    // The first round reads all rows, because processes are restarted when a backup of Redis has been restored.
     let sinceMs = 0;
     return async () => {
       const nowMs = Date.now();

@@ -1,10 +1,9 @@
-/** Moves runs that sleep or wait for longer than HOT_HOURS to Postgres. Redis keeps only their alarms and waits. A
- *  run returns some minutes before it is due (offload-returns.ts), or when something changes it.
+/** Moves runs that sleep or wait for longer than HOT_HOURS to Postgres. Redis keeps only their alarms and waits. A run returns a few
+ *  minutes before it is due (offload-returns.ts), or when something changes it.
  *
- *  Redis decides where a run is, in one script per move. To Postgres: its row is committed first, and the run leaves
- *  Redis only if it has not changed since it was read. Back: the run is stored in the version that its alarm names,
- *  and its row is removed a week later (offload-rows.ts). A process that dies in between leaves a row that nothing
- *  reads. */
+ *  Redis decides where a run is, in one script per move. To Postgres: its row is committed first, and the run leaves Redis only if it has
+ *  not changed since it was read. Back: the run is stored in the version that its alarm names, and its row is removed a week later
+ *  (offload-rows.ts). A process that dies in between leaves a row that nothing reads. */
 import type { Archive } from '../../archive/archive.ts';
 import type { RunToOffload } from '../../archive/offloaded-run-rows.ts';
 import { duty } from '../../duties/duty.ts';

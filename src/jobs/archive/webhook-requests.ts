@@ -43,7 +43,7 @@ export const webhookRequestShipping = duty<WebhookRequestShippingDeps & LogShipp
     shippingRounds('requests of webhooks', deps, ({ partition }) => shipWebhookRequests(deps, partition)),
 });
 
-/** Ships the requests of a partition, up to some hundred megabytes.
+/** Ships the requests of a partition, up to a few hundred megabytes.
  *  @returns number of shipped requests
  *  @throws ServiceError archive_unavailable */
 export async function shipWebhookRequests(deps: WebhookRequestShippingDeps, partition: number): Promise<number> {

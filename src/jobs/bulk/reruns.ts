@@ -12,9 +12,9 @@ const EVENTS_AT_ONCE = 100;
 export type RerunSkip = Extract<BulkSkipReason, 'already_rerun' | 'run_active'>;
 
 interface Wanted {
-  /** Re-runs that were queued since then count however they ended: a bulk action does not re-run what it has re-run. */
+  /** Re-runs queued since this time count however they ended, so that a bulk action does not repeat its own re-runs. */
   sinceMs?: number;
-  /** Functions and events of which a run is re-run: their other runs are left out, too. `of` adds those of the given runs. */
+  /** Pairs of function and event of which a run is re-run: other runs of a pair are left out. `of` adds the pairs of the given runs. */
   taken?: Set<string>;
   whenUnavailable: 'hot' | 'throw';
 }

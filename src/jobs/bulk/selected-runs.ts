@@ -169,7 +169,7 @@ export async function functionIdsOf(
   return ofApp ? ofApp.filter((id) => id === functionId) : [functionId];
 }
 
-/** undefined: nothing is left out, as it would take too many lists. */
+/** @returns IDs of functions; undefined: all functions, because leaving some out would take too many lists */
 function included(table: TriggerTable, app: string | undefined, exclude: readonly Excludable[]) {
   const all = [...table.all()].filter((fn) => app === undefined || fn.app === app);
   const kept = all.filter((fn) => !isExcluded(fn, exclude));

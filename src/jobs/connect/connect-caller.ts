@@ -65,7 +65,7 @@ export class ConnectCaller extends Composed<ConnectCallerOptions> implements Con
   /** Calls whose reply has not taken effect yet. */
   readonly #answered = new Map<string, CallKey>();
   #stops: (() => unknown)[] = [];
-  /** When Redis last failed to answer: leases that could not be extended meanwhile have not expired. */
+  /** When Redis last failed to answer: leases that could not be extended in the meantime have not expired. */
   #outageAt = 0;
   #isChecking = false;
 

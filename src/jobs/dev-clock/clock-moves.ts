@@ -14,17 +14,19 @@ import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { FollowedClock } from './followed-clock.ts';
 import { shortenTtls } from './time-to-live.ts';
 
-/** Bounds of a request: how far it goes, at how many moments it stops, and for how long. Clients wait for a response for a minute. */
+/** Bounds of a request: how far the clock goes, at how many moments it stops, and how long this takes. Clients wait a minute for a
+ *  response. */
 export const DAYS_MAX = 400;
 const MOMENTS_MAX = 10_000;
 const REQUEST_MS = 25_000;
 /** How long it waits for the work of one moment: a call may hang. */
 const BUSY_MS = 25_000;
-/** Between two looks at the queues. */
+/** Interval at which the queues are read. */
 const POLL_MS = 2;
 const LOCK_MS = 10_000;
 
-/** `target`: it got where it was sent; `limit`: it stopped at the bound of a request; `busy`: the work of a moment did not end. */
+/** Why the clock stopped. `target`: it is where it was sent; `limit`: it came to a bound of the request; `busy`: the work of a moment did
+ *  not end. */
 export const REACHED = ['target', 'limit', 'busy'] as const;
 
 export interface Moved {
@@ -111,7 +113,7 @@ export class ClockMoves extends Composed<
       const queues = await this.#queueStates();
       const nowMs = this.deps.clock();
       const overdue = queues.filter(({ dueAt }) => dueAt <= nowMs);
-      // A worker that waits for its next delayed job has computed how long before the clock was moved.
+      // A worker that waits for its next delayed job computed the waiting time before the clock was moved.
       await inPipelines(
         this.deps.redis,
         overdue.map(({ marker }) => ['zadd', marker, 0, '0']),

@@ -107,7 +107,7 @@ export class FollowedClock {
     const id = newId();
     const sum: RunCounts = { started: 0, ended: 0 };
     const all = Promise.withResolvers<void>();
-    // It may be late before Redis has taken the question, when nothing waits for it yet.
+    // It may reject before Redis has taken the message, when nothing waits for it yet.
     all.promise.catch(() => undefined);
     let replied = 0;
     let receivers = Number.POSITIVE_INFINITY;

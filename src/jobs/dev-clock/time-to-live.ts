@@ -11,8 +11,8 @@ import type { Redis } from '../../store/redis/connection/servers.ts';
 import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 
 const { processes, process, liveWorkers, outboxStatus } = TELEMETRY_KEYS;
-/** Locks, leases, queues, heartbeats, what a duty renews, and requests in progress: they are about processes, which
- *  have the time of the machine. */
+/** Keys of locks, leases, queues, heartbeats, requests in progress, and keys that duties renew. They concern processes, which use the time
+ *  of the machine. */
 export const OF_MACHINES: KeyDeclaration[] = [
   ...Object.values({ ...CONNECT_KEYS, ...SHARED_KEYS, ...PARTITION_KEYS }),
   processes,
@@ -25,7 +25,7 @@ export const OF_MACHINES: KeyDeclaration[] = [
 ];
 const FIRST_WORDS = [...new Set(OF_MACHINES.map(({ pattern }) => pattern.split(':')[0] as string))];
 
-/** Shortens the TTLs of all other keys, and deletes those whose time is over. */
+/** Shortens the TTLs of all other keys, and deletes those whose time has passed. */
 export async function shortenTtls(redis: Redis, keys: Pick<Keyspace, 'prefix' | 'all'>, byMs: number): Promise<void> {
   const script = readScript('redis/lua/shorten-ttls.lua');
   const prefixes = new Set([keys.prefix, ...keys.all().map(({ prefix }) => prefix)]);

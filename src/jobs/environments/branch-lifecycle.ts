@@ -135,7 +135,7 @@ async function deleteData(env: string, deps: BranchLifecycleDeps, signal: AbortS
   const keys = await deps.environmentData.deleteAll(env, signal);
   if (signal.aborted) return;
   deps.log.info({ environment: env, jobs, keys }, 'deleted data of an environment');
-  // An archiver may have shipped data meanwhile that it had read before.
+  // An archiver may have shipped data in the meantime that it had read before.
   if (jobs + keys === 0 && isForgotten && (await forgetArchived(env, deps))) await deps.environments.remove(env);
 }
 

@@ -113,7 +113,7 @@ export class Admission extends Composed<AdmissionDeps> {
     for (const id of functionIds) await admissions.noteChange(homesOf(env, id), env, [id]);
   }
 
-  /** Adapts backlogs to the present configuration of their function.
+  /** Adapts backlogs to the current configuration of their function.
    *  @param isKnown whether every process knows the configuration: a process that does not would move starting calls back to a backlog, and
    *  nothing would enqueue them
    *  @param start gives calls their jobs */
@@ -200,7 +200,7 @@ export class Admission extends Composed<AdmissionDeps> {
     return [{ ...callOf(run, call, fn), admitted, hasWaited: true }];
   }
 
-  /** Admits the calls of a backlog under the present configuration. A call in two backlogs for a moment is admitted once. */
+  /** Admits the calls of a backlog under the current configuration. A call in two backlogs for a moment is admitted once. */
   async #move(partition: number, backlog: string, info: BacklogInfo, start: StartCalls): Promise<void> {
     const { admissions } = this.deps;
     for (;;) {
@@ -214,7 +214,7 @@ export class Admission extends Composed<AdmissionDeps> {
       const progress = await admissions.withdraw(partition, backlog, entries);
       await start(await this.#follow(progress));
       if (await this.#limitedCalls.presentInfo(backlog, info)) {
-        // The function was paused again meanwhile: jobs that just became due went to the backlog behind the removed entries.
+        // The function was paused again in the meantime: jobs that just became due went to the backlog behind the removed entries.
         await start(await this.#admitWaiting(info.env, entries));
         return;
       }

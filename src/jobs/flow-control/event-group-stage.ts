@@ -159,7 +159,7 @@ function decisionOf({ event: { env, internalId }, fn }: RunProposal, runId: stri
   return { env, eventId: internalId, functionId: fn.id, reason: 'batched', runId };
 }
 
-/** Among the events of a function with `debounce`, the latest gets a run once no later one has come for the period. */
+/** Among the events of a function with `debounce`, the latest gets a run once no later one has arrived for the period. */
 export const DEBOUNCE_RULES: GroupRules<'debounce', DebounceResult> = {
   option: 'debounce',
   waitMs: ({ periodMs }) => periodMs,

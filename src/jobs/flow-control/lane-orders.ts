@@ -28,7 +28,7 @@ export class LaneOrders extends Composed<{
 
   /** Returns the options of an order. Functions that share it have the longest of their windows. If no function takes part, events run
    *  without it.
-   *  @param table the present functions; default: the functions of at most a second ago */
+   *  @param table the current functions; default: the functions of at most a second ago */
   async of(env: string, orderId: string, table?: TriggerTable): Promise<CurrentOrder> {
     const functions = table ?? (await this.deps.functions.recent(env));
     const ofWebhook = webhookOf(orderId);

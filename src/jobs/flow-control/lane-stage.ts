@@ -1,5 +1,5 @@
-/** Stage of lanes: the events of a lane run one after another. An event that finds its lane idle has its run at once;
- *  any other waits without one, until a timer takes it from the lane (jobs/timers/lanes.ts). */
+/** Stage of lanes: the events of a lane run one after another. An event that finds its lane idle has its run immediately; any other waits
+ *  without one, until a timer takes it from the lane (jobs/timers/lanes.ts). */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions, Order } from '../../model/flow-control/options.ts';

@@ -53,7 +53,7 @@ export class LimitedCalls extends Composed<LimitedCallsDeps> {
     return { call, limits, info: infoOf(env, fn.id, limits.limits, isStart), score };
   }
 
-  /** Present data of the backlog; undefined: its calls have other limits now, or none. */
+  /** Current data of the backlog; undefined: its calls have other limits now, or none. */
   async presentInfo(backlog: string, { env, functionId, keys: values }: BacklogInfo): Promise<BacklogInfo | undefined> {
     const fn = (await this.deps.functions.of(env)).find(functionId);
     if (!fn) return undefined;
@@ -72,7 +72,7 @@ export class LimitedCalls extends Composed<LimitedCallsDeps> {
     return queuedAt + (this.#starts++ % STARTS) * STEP_MS;
   }
 
-  /** Score of the present time; calls that come together keep their order. */
+  /** Score of the current time; calls that arrive together keep their order. */
   #scoreNow(): number {
     this.#lastScore = Math.max(this.deps.clock(), this.#lastScore + STEP_MS);
     return this.#lastScore;
@@ -109,7 +109,7 @@ export function limitsContinuing(fn: AppFunction): boolean {
 
 /** Whether the run has all keys that the options need. */
 function isComplete(options: FlowOptions, keys: FrozenKeys | undefined): boolean {
-  // The keys of a re-run that does not wait for its turn have nothing but its lane.
+  // The keys of a re-run that does not wait for its turn contain only its lane.
   const hasPriority = keys !== undefined && (keys.lane === undefined || keys.lane.number !== undefined);
   const isFrozen = limitKeysOf(options).every((source) => keys?.values[source] !== undefined);
   return isFrozen && (options.priority === undefined || hasPriority);

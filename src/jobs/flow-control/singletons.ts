@@ -56,7 +56,7 @@ export class Singletons
     return { admitted, decisions };
   }
 
-  /** Call when runs are created. Cancels the runs from which other runs have taken over meanwhile. */
+  /** Call when runs are created. Cancels the runs from which other runs have taken over in the meantime. */
   async confirm(runs: readonly RunToStart[]): Promise<void> {
     const claims = runs.flatMap(({ id, event, keys, retryOf }): SingletonClaim[] => {
       const digest = keys?.singleton;

@@ -21,7 +21,7 @@ export class TimerChecks extends Composed<{ queues: PartitionQueues; stores: Rec
     }
   }
 
-  /** Adds checks that are due at once for functions that were registered again, because their options may have changed.
+  /** Adds checks that are due immediately for functions that were registered again, because their options may have changed.
    *  @param functionIds IDs of functions; for lanes also of webhooks */
   async checkNow(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;

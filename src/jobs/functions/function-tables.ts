@@ -1,5 +1,5 @@
-/** The functions of each environment, indexed by trigger, in memory. A job compares the table's version with Redis once, and reloads it
- *  if it has changed: every event that comes after a registration was answered sees that registration. */
+/** The functions of each environment, indexed by trigger, in memory. A job compares the table's version with Redis once, and reloads it if
+ *  it has changed: every event that arrives after a registration was answered sees that registration. */
 import { LRUCache } from 'lru-cache';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
@@ -51,7 +51,7 @@ export class FunctionTables extends Composed<{
     return this.#tables.get(env);
   }
 
-  /** Notes that Redis has just shown this version to be the present one. */
+  /** Records that Redis has just shown this version to be the current one. */
   confirm(env: string, version: number): void {
     const cached = this.#tables.get(env);
     if (cached?.version === version) cached.checkedAt = Date.now();

@@ -7,7 +7,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { JobLoad } from './job-load.ts';
 
-/** A job with more events is ingested by itself, at once. */
+/** A job with more events is ingested by itself, immediately. */
 const SMALL_EVENTS = 150;
 const SMALL_BYTES = 131_072;
 /** Beyond this number, no further job joins. */

@@ -48,7 +48,8 @@ export async function ingest(
   if (stored.length === 0) return;
   // The first calls are sent in this turn of the event loop, so they go out before the index entry.
   await setImmediate();
-  // Only then: the index says that an event is completely ingested, and a failover could lose its runs while keeping the index.
+  // Only once the runs are on a replica: the index says that an event is completely ingested, and a failover could lose its runs while
+  // keeping the index.
   await deps.replicated(async () => {
     const toMatch = await deps.events.markIngested(stored, Date.now());
     deps.telemetry.recordIngested(stored, Date.now());

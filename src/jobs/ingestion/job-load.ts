@@ -1,5 +1,5 @@
-/** Detects that jobs come quickly to a busy process, or bring many events to any process. Then jobs wait briefly for each other, which saves
- *  more time than it costs. Otherwise each job is worked on at once. */
+/** Detects that jobs arrive quickly at a busy process, or bring many events to any process. Then jobs wait briefly for each other, which
+ *  saves more time than it costs. Otherwise each job is worked on immediately. */
 
 /** Below this rate, jobs do not wait. */
 const FAST_PER_SECOND = 150;

@@ -69,7 +69,7 @@ export const outboxStepRemoval = duty<OutboxDeps>({
       removeSteps(deps, signal),
 });
 
-/** Nothing is removed while it cannot be told which runs are stored. */
+/** Removes nothing while it is unknown which runs are stored. */
 export async function removeSteps({ outboxRows, outboxEnvironment: env, runs }: OutboxDeps, signal: AbortSignal) {
   for (let after = ''; !signal.aborted; ) {
     const ids = await outboxRows.earlierRuns(STEPS_DAYS, after, RUNS_AT_ONCE);

@@ -1,6 +1,6 @@
-/** Accepts the events in the outbox of an app's Postgres. A process may die anywhere: before each send, its row
- *  stores the ID under which the event may be accepted, and for 24 hours the deduplication ID makes a second send
- *  harmless. After that the relay looks the event up; if the look-up cannot tell, a person decides. */
+/** Accepts the events in the outbox of an app's Postgres. A process may die anywhere: before each send, its row stores the ID under which
+ *  the event may be accepted, and for 24 hours the deduplication ID makes a second send harmless. After that the relay looks the event up;
+ *  if the lookup cannot tell, a person decides. */
 import { randomBytes } from 'node:crypto';
 import type { ClaimedRow, Ended, OutboxRows } from '../../archive/outbox-rows.ts';
 import { ServiceError } from '../../errors.ts';
@@ -21,7 +21,7 @@ const SEND_MS = 15_000;
 const PORTION_BYTES = 1_048_576;
 /** The deduplication window is 24 hours. */
 const WINDOW_SECONDS = 23 * 3_600;
-/** Before the end of the retention: a look-up takes its time. */
+/** Before the end of the retention: a lookup takes its time. */
 const MARGIN_SECONDS = 3_600;
 const SENDS_MAX = 1_000;
 const IDS_AT_ONCE = 1_000;
@@ -44,10 +44,10 @@ export interface OutboxRelayDeps {
 }
 
 export class OutboxRelay extends Composed<OutboxRelayDeps> {
-  /** Whether a relay in the app may hold leases: it lives, or has died with them. */
+  /** Whether a relay in the app, alive or dead, may hold leases. */
   #appMayLease = true;
 
-  /** @returns whether there may be more to do at once
+  /** @returns whether there may be more to do now
    *  @throws the reason why rows wait for the next pass */
   async pass(signal: AbortSignal): Promise<boolean> {
     const { rows, terms } = this.deps;
@@ -170,8 +170,8 @@ class Pass {
     return event;
   }
 
-  /** Rows that were first sent so long ago that a second send may count twice.
-   *  @returns those about which nothing can be told now, and why */
+  /** Decides about rows that were first sent so long ago that a second send may count twice.
+   *  @returns the rows about which nothing is known now, and why */
   async #decideOld(): Promise<{ rows: Set<ClaimedRow>; error?: Error }> {
     const old = [...this.#left.values()].filter(({ sentSecondsAgo }) => sentSecondsAgo > WINDOW_SECONDS);
     if (old.length === 0) return { rows: new Set() };
@@ -232,8 +232,8 @@ function portionsOf(rows: readonly ClaimedRow[]): ClaimedRow[][] {
   return portions;
 }
 
-/** The IDs under which earlier sends may have been accepted; undefined: they cannot be told.
- *  @param own the seed of this send, which has not been made yet */
+/** @param own the seed of this send, which has not been made yet
+ *  @returns the IDs under which earlier sends may have been accepted; undefined if they are unknown */
 function idsOf(sends: readonly string[], own: string): string[] | undefined {
   const earlier = sends.filter((send) => !send.startsWith(`${own},`));
   if (earlier.length > SENDS_MAX) return undefined;

@@ -51,7 +51,7 @@ export class Backpressure extends Composed<{
     return { since: this.#since, reasons: this.#exceeded.map(reasonOf) };
   }
 
-  /** Time until memory is short at its present growth; undefined if it does not grow, has no limit, or it is too early to tell. */
+  /** Time until memory is short at its current rate of growth; undefined if it does not grow, has no limit, or it is too early to tell. */
   get roomMs(): number | undefined {
     if (this.#exceeded.some(({ resource }) => resource === 'memory')) return 0;
     return this.#memoryThreshold > 0 ? this.#memoryTrend.msUntil(this.#memoryThreshold) : undefined;

@@ -127,7 +127,7 @@ export interface EventGroupTimer {
   /** Timers of lanes have the ID of their order here. */
   functionId: string;
   partition: number;
-  /** When it is due by Redis's clock, Unix milliseconds; absent: at once. */
+  /** When it is due by Redis's clock, Unix milliseconds; absent: immediately. */
   at?: number;
 }
 
@@ -178,8 +178,9 @@ export const QUEUE_JOBS = {
   [TIMERS]: 'Look at what is due: schedules, throttles, batches, debounces, lanes, timeouts of runs',
 };
 
-/** Retention of finished jobs. Failed ingest jobs hold accepted events and are kept until an operator acts. Completed jobs are removed at
- *  once: the records of events and runs outlive them and tell more, and keeping the last thousand costs Redis a tenth of its time. */
+/** Retention of finished jobs. Failed ingest jobs hold accepted events and are kept until an operator acts. Completed jobs are removed
+ *  immediately: the records of events and runs outlive them and tell more, and keeping the last thousand costs Redis a tenth of its
+ *  time. */
 export const JOB_RETENTION = {
   [INGEST]: { removeOnComplete: { count: 0 }, removeOnFail: { count: -1 } },
   [RUNS]: { removeOnComplete: { count: 0 }, removeOnFail: { count: 1_000 } },

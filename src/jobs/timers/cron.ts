@@ -104,7 +104,8 @@ export class CronTicks extends Composed<CronTicksDeps> {
       await starter.start(await flowControl.decide(toStart), now);
       return ticks;
     });
-    // Only then: the index says that a tick has its run, and a failover could lose the run while keeping the index.
+    // Only once the runs are on a replica: the index says that a tick has its run, and a failover could lose the run while keeping the
+    // index.
     await events.markIngested(stored, now);
     telemetry.recordIngested(stored, Date.now());
   }

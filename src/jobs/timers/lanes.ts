@@ -23,7 +23,7 @@ import type { GroupRunStarter } from './group-runs.ts';
 type InLane = Extract<LeavingEvent, { kind: 'start' | 'look' }>;
 type Starting = Exclude<LeavingEvent, { kind: 'superseded' }>;
 
-/** The run of an event that is older is not lost, but kept no longer. */
+/** The missing run of an older event is not lost: it is no longer kept. */
 const LOST_WITHIN_MS = DAY_MS;
 
 function isStarting(event: LeavingEvent): event is Starting {
@@ -72,7 +72,7 @@ export class LaneTimers extends Composed<{
     for (const event of starting) {
       const proposal = this.#proposalOf(order, table, event, events.get(event.eventId));
       if (proposal) proposals.push(proposal);
-      // Its event is kept no longer, or its function is gone.
+      // Its event is no longer kept, or its function is gone.
       else if (event.kind !== 'free') await this.#goOn(env, order, event);
     }
     await eventRestorer.ensure(

@@ -1,7 +1,7 @@
-/** The schedules in force, as job schedulers of BullMQ: one per cron trigger, in its function's permanent partition. They are updated at
- *  once after a change of functions, and by a periodic round, which completes work left undone by dead processes. An existing schedule is
- *  not touched, so a registration neither repeats nor shifts a tick. Ticks check the function themselves (cron.ts), so a superfluous
- *  schedule starts no run. */
+/** The schedules in force, as job schedulers of BullMQ: one per cron trigger, in its function's permanent partition. They are updated
+ *  immediately after a change of functions, and by a periodic round, which completes work left undone by dead processes. An existing
+ *  schedule is not touched, so a registration neither repeats nor shifts a tick. Ticks check the function themselves (cron.ts), so a
+ *  superfluous schedule starts no run. */
 
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';

@@ -1,4 +1,4 @@
-/** Opens an issue for each webhook that stops getting requests, and resolves it when requests come again. All state of a round is in
+/** Opens an issue for each webhook that stops getting requests, and resolves it when requests arrive again. All state of a round is in
  *  Redis, so any worker can do it. */
 
 import { LRUCache } from 'lru-cache';

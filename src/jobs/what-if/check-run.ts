@@ -21,7 +21,7 @@ import { endOf, type StoredSteps, type Walk, walk } from './walk.ts';
 
 /** A step that ends a branch needs one more call. */
 const CALLS_MAX = MAX_STEPS + 1;
-/** After this time an output that has the time in it is another one. */
+/** Pause between two equal calls, so that an output that contains the time differs. */
 const PAUSE_MS = 20;
 
 export interface CheckDeps {
@@ -88,7 +88,7 @@ function skipOf({ end }: Walk): Skip | undefined {
   }
 }
 
-/** Whether the candidate answers as it does for a function that no app has. Each SDK has words of its own for it. */
+/** Whether the candidate answers as it does for a function that no app has. Each SDK words this answer differently. */
 async function isGone(
   { end, asked }: Walk,
   found: Found<ActiveRun | PastRun | FailedRun>,

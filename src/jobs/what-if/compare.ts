@@ -45,12 +45,12 @@ export interface FailedRun extends StoredRun {
 
 const SHOWN_STEPS = 10;
 const SHOWN_LENGTH = 1_000;
-/** All of these run in the app. */
+/** Types of steps that run in the app. */
 const RUNS_IN_APP: ReadonlySet<string> = new Set(['Step', 'StepRun', 'StepError', 'StepFailed', 'StepPlanned']);
 const UNCHANGED: Finding = { result: 'unchanged' };
 
 /** How the candidate continues a run that has not ended.
- *  @param end of a call with all results, which is the next one that the candidate would get */
+ *  @param end the end of a call with all results, which is the next call that the candidate would get */
 export function compareActive(run: ActiveRun, walk: Walk, end: WalkEnd): Finding {
   const { late, added, asked } = walk;
   const forgotten = [...run.pending.keys()].filter((id) => !asked.has(id));
@@ -87,7 +87,7 @@ export function comparePast(run: PastRun, walk: Walk): Finding {
   return isSame ? UNCHANGED : found({ cause: 'other_output' });
 }
 
-/** How the candidate would have gone through a run that has failed, up to there. The step that failed is planned again, and may fail again. */
+/** How the candidate would have gone through a failed run, up to the failure. The step that failed is planned again, and may fail again. */
 export function compareFailed(run: FailedRun, walk: Walk): Finding {
   const { end, late, added, unused, isEarly } = walk;
   const { name, message } = run.error;
@@ -117,7 +117,7 @@ function isNew({ isAnswered, pending }: ActiveRun): boolean {
   return isAnswered && pending.size > 0;
 }
 
-/** A step whose ID is the same, and its type is not. */
+/** A step with the same ID and another type. */
 function kindChange(scope: Scope, { known }: StoredRun, { asked }: Walk): Finding | undefined {
   for (const op of asked.values()) {
     const before = known.get(op.id)?.op;

@@ -29,7 +29,7 @@ export interface FlowGiven {
   env: string;
   present: ReadonlyMap<string, AppFunction>;
   candidate: ReadonlyMap<string, AppFunction>;
-  /** Events received in equal parts of the time, by name. */
+  /** Number of received events in equal parts of the time range, by name. */
   receipts: ReadonlyMap<string, readonly Bucket[]>;
   nowMs: number;
 }
@@ -47,7 +47,7 @@ export async function simulateFlows(given: FlowGiven, deps: FlowDeps) {
   return { flows, isCut: ids.length > FUNCTIONS_MAX || turn.isOver };
 }
 
-/** A function that goes has no queue there. */
+/** IDs of functions that the candidate has with other limits or triggers. A removed function has no queue in the candidate. */
 function differing({ present, candidate }: FlowGiven): string[] {
   return [...candidate.values()].flatMap((fn) => {
     const before = present.get(fn.id);
@@ -74,7 +74,7 @@ async function flowOf(id: string, given: FlowGiven, turn: Turn, deps: FlowDeps):
   return { from, to: window.to, measured: courses.length, ...both };
 }
 
-/** The adjacent parts of the period around the busiest part, as far as their events can be read. */
+/** The busiest part of the period, with as many adjacent parts as can be read. */
 function busiest(ofNames: readonly (readonly Bucket[])[]): { from: number; to: number } | undefined {
   const [first] = ofNames;
   if (!first) return undefined;

@@ -37,7 +37,7 @@ export async function readActive(listed: Run, deps: StoredRunsDeps): Promise<Fou
   return { run, events, steps };
 }
 
-/** @param output JSON text; null: it has none */
+/** @param output JSON text; null: the run has none */
 export async function readPast(run: Run, output: string | null, deps: StoredRunsDeps): Promise<Found<PastRun> | Skip> {
   const found = await readEnded(run, deps);
   if (typeof found === 'string') return found;

@@ -11,7 +11,7 @@ import { startedBy, Turn, tableOf } from './started-by.ts';
 /** Maximum numbers of names: examined, and listened to by any of the functions, the newest first. */
 const NAMES_READ = 1_000;
 const NAMES_MAX = 50;
-/** Events of each name, from all parts of the time: a rush at its end does not hide the rest. */
+/** Maximum number of events per name, from all parts of the time range, so that a rush at its end does not hide the rest. */
 const OF_NAME = 100;
 const PARTS = 5;
 const FUNCTIONS_MAX = 500;
@@ -124,11 +124,12 @@ function rowsOf({ present, candidate, refused }: TriggersGiven): Map<string, Tri
   );
 }
 
-/** More than a week has minutes. */
+/** More than the number of minutes in a week. */
 const TICKS_MAX = 11_000;
 const SHOWN = 5;
 
-/** Compares the ticks of both in the same period. undefined: they are the same. Pauses are left out. */
+/** Compares the ticks of both sides in the same period. Pauses are left out.
+ *  @returns undefined if they are the same */
 export async function compareSchedules(
   present: AppFunction | undefined,
   candidate: AppFunction | undefined,

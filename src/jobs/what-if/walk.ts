@@ -19,8 +19,8 @@ export interface WalkOptions {
   open: ReadonlySet<string>;
   /** The walk stops after this number of calls. */
   callsMax: number;
-  /** Whether to continue after a step that the run does not have, while results are left, as if it had returned the
-   *  next of these: if that result is asked for later, the step was added, and otherwise it may have taken its place. */
+  /** Whether to continue, while results are left, after a step that the run does not have, as if the step had returned the next result. If
+   *  the candidate asks for that result later, the step was added; otherwise it may have replaced the step of that result. */
   supposes?: boolean;
 }
 
@@ -84,7 +84,7 @@ class Walker extends Composed<{ steps: StoredSteps; ask: AskCandidate; options: 
     return [...this.asked.values()].filter(({ id }) => !Object.hasOwn(this.deps.steps.memos, id) && !open.has(id));
   }
 
-  /** Whether there are results that it has not asked for. */
+  /** Whether there are results that the candidate has not asked for. */
   get hasRest(): boolean {
     return this.#rest().length > 0;
   }
@@ -108,8 +108,8 @@ class Walker extends Composed<{ steps: StoredSteps; ask: AskCandidate; options: 
     return { kind: 'tooManyCalls' };
   }
 
-  /** Gives the candidate the results of the steps that finished next, up to the first step that it has not asked for. If it has not asked for
-   *  the next step, it gets the next one that it has.
+  /** Gives the candidate the results of the steps that finished next, up to the first step that it has not asked for. If it has not asked
+   *  for the next step, it gets the result of the next step that it has asked for.
    *  @returns whether it has answered any */
   #answerNext(): boolean {
     const rest = this.#rest();
@@ -140,7 +140,7 @@ class Walker extends Composed<{ steps: StoredSteps; ask: AskCandidate; options: 
   }
 }
 
-/** undefined: the function is not over. */
+/** @returns undefined if the function has not ended */
 export function endOf(outcome: Outcome): WalkEnd | undefined {
   if (outcome.kind === 'steps') return undefined;
   if (outcome.kind === 'completed') return { kind: 'completed', output: outcome.output };

@@ -143,7 +143,7 @@ async function checkRuns(
   let done = 0;
   while (done < runs.length && hasTime(portion) && !isRefused(position, portion)) {
     const begunAt = performance.now();
-    // The first one alone shows whether the candidate runs steps.
+    // The first run is checked alone: it shows whether the candidate runs steps.
     const some = runs.slice(done, done + (countOf(position, portion) === 0 ? 1 : AT_ONCE));
     const check = (run: Run, i: number) => CHECKS[position.scope](run, outputs[done + i] ?? null, candidate, deps);
     for (const [i, found] of (await Promise.all(some.map(check))).entries()) {

@@ -1,5 +1,5 @@
-/** Checks admissions: whether the holder of a permit is still alive, whether a limit has room for waiting calls, and whether backlogs
- *  match the present configuration of their function. Completes work left undone by dead processes. */
+/** Checks admissions: whether the holder of a permit is still alive, whether a limit has room for waiting calls, and whether backlogs match
+ *  the current configuration of their function. Completes work left undone by dead processes. */
 
 import { duty } from '../../../duties/duty.ts';
 import { hasEnded } from '../../../model/runs/run.ts';

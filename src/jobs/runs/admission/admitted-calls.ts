@@ -68,14 +68,14 @@ export class AdmittedCalls extends Composed<{
     return own.admitted && { entry, partition: own.admitted[0], executions };
   }
 
-  /** Reads the function anew, because this process may not know of its pause yet, and removes a mark that an ended pause has left. */
+  /** Reads the function again, because this process may not know of its pause yet, and removes a mark that an ended pause has left. */
   async refreshPauseMark({ env, functionId, queuedAt }: Run): Promise<void> {
     const { functions, heldFunctions } = this.deps;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || !mayNotStart(fn, queuedAt)) await heldFunctions.follow(env, functionId, fn);
   }
 
-  /** Makes a delayed job due if its call was admitted meanwhile. */
+  /** Makes a delayed job due if its call was admitted in the meantime. */
   async recheck(job: CallJob, executions: number): Promise<void> {
     const { admitted: _former, ...unadmitted } = job;
     const { runId, finishedSteps, stepId } = job;

@@ -6,7 +6,7 @@ import { Composed } from '../../../model/values/composed.ts';
 import type { AppLimits } from './app-limits.ts';
 import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 
-/** If an app's last call ended within this time, waiting is better than deferring: capacity comes soon, and deferring costs two
+/** If an app's last call ended within this time, waiting is better than deferring: capacity becomes free soon, and deferring costs two
  *  commands. */
 const RECENTLY_ENDED_MS = 100;
 const WAIT_MAX_MS = 250;

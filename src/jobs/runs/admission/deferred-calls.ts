@@ -9,7 +9,7 @@ const DELAY_MIN_MS = 1_000;
 const DISTANCE_MS = 10;
 /** Maximum delay of a deferred job. Jobs that would be due later are spread at random over the last fifth of it. */
 export const DELAY_MAX_MS = 300_000;
-/** Maximum number of jobs remembered per worker: some 10 MB of IDs. */
+/** Maximum number of jobs remembered per worker: about 10 MB of IDs. */
 export const DEFERRED_MAX = 100_000;
 /** Maximum number of apps that are checked when capacity is free. */
 const APPS_CHECKED = 20;

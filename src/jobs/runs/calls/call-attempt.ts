@@ -29,7 +29,7 @@ export function continuing(attempt: CallAttempt, finishedSteps: number): CallAtt
   return { ...attempt, continuesAt: finishedSteps, attempts: firstAttempt(attempt.attempts) };
 }
 
-/** Counts the attempt as the first one if its response reports new finished steps beside what failed. */
+/** Counts the attempt as the first one if its response reports new finished steps in addition to what failed. */
 export function afterReportedSteps(attempt: CallAttempt, ops: readonly Op[]): CallAttempt {
   const isNew = (op: Op) => isReturned(op) && !Object.hasOwn(attempt.loaded.memos, op.id);
   if (attempt.job.finishedSteps === undefined || !ops.some(isNew)) return attempt;

@@ -30,7 +30,7 @@ export const WRITES_OF = {
   steps: ['history', 'operations', 'answered'],
   /** A step has failed. Whether it is retried depends on the number of attempts, so only the last execution of the job counts. */
   failedStep: ['ownership', 'history', 'operations', 'answered'],
-  /** The call stored its steps while in flight, and then ended because its time was over. */
+  /** The call stored its steps while in flight, and then ended because its time was up. */
   noNewStep: ['history', 'nextCall', 'answered'],
   /** Followed by the writes of the failure (WRITES_OF_FAILURE). */
   failed: ['ownership', 'history', 'reportedSteps'],

@@ -137,7 +137,7 @@ async function callFunction(
   if (!event || (events && events.length < (run.batch?.length ?? 0) && mayCome(run, startedAt))) {
     return missingEvent(run, startedAt);
   }
-  // Only the official SDKs defer functions; they defer again those that the call does not list.
+  // Only the official SDKs defer functions; they defer again every function that the call does not list.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
   const context = {

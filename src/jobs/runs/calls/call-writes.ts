@@ -155,7 +155,7 @@ const FAILURE_WRITES: Record<
 };
 
 /** Ends the ownership of the call, because after a failed attempt it stores no more steps.
- *  @returns the attempt, counted for the present state of the run; undefined: the attempt of another worker counts */
+ *  @returns the attempt, counted for the current state of the run; undefined: the attempt of another worker counts */
 async function takeOwnership(
   attempt: CallAttempt,
   { queuedRunJobs, checkpoints }: CallWritesDeps,

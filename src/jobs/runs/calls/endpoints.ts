@@ -41,7 +41,7 @@ export interface EndpointRun {
   requestId: string;
 }
 
-/** Operations that only ask for a call, at once or after a failed attempt. */
+/** Operations that only ask for a call, immediately or after a failed attempt. */
 const CALL_REQUESTS: ReadonlySet<Op['op']> = new Set(['DiscoveryRequest', 'StepError']);
 
 export class Endpoints extends Composed<EndpointsDeps> {
@@ -126,7 +126,7 @@ export class Endpoints extends Composed<EndpointsDeps> {
     const { pending } = await steps.progress(env, id);
     if (failed) await this.deps.runs.recordError(env, id, errorOf(failed));
     const finishedSteps = await checkpoints.handOver(env, id, ENDPOINT);
-    // A step that has ended meanwhile has scheduled the next call.
+    // A step that has ended in the meantime has scheduled the next call.
     if (finishedSteps === undefined) return;
     if (failed) {
       const delayMs = retryDelayMs(1, Math.random(), retryScale);

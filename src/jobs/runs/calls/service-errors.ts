@@ -27,7 +27,7 @@ export class AttemptFailed extends Error {
   }
 }
 
-/** The run must not start, because its function was paused meanwhile. */
+/** The run must not start, because its function was paused in the meantime. */
 export class FunctionPaused extends Error {
   override name = 'FunctionPaused';
   readonly run: Run;
@@ -70,7 +70,7 @@ export async function withServiceErrors(
 
 /** Repeats a write while Redis rejects it: otherwise the response of an app would be lost, and the service would repeat the call.
  *  @param write idempotent
- *  @throws the last error of Redis, or any other error at once */
+ *  @throws the last error of Redis, or any other error immediately */
 export async function retryStoreWrites<T>(write: () => Promise<T>): Promise<T> {
   for (const delayMs of WRITE_RETRY_DELAYS_MS) {
     try {

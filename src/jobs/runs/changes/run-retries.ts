@@ -1,5 +1,5 @@
 /** Manual retries: `rerun` starts a new run of the same function on the same event as a finished run; `retryNow` makes a delayed attempt
- *  due at once; `resume` continues a paused run, and `giveUp` fails it. */
+ *  due immediately; `resume` continues a paused run, and `giveUp` fails it. */
 
 import { ServiceError } from '../../../errors.ts';
 import type { History } from '../../../history/history.ts';
@@ -102,7 +102,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     return runs.read(env, runId);
   }
 
-  /** Continues a paused run where it stopped, with all attempts anew: the failed step, or the function itself, is called again.
+  /** Continues a paused run where it stopped, with all its attempts again: the failed step, or the function itself, is called again.
    *  @returns the run; undefined if there is no such run
    *  @throws ServiceError run_not_paused */
   async resume(env: string, runId: string, nowMs: number): Promise<Run | undefined> {
@@ -137,8 +137,8 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     ]);
   }
 
-  /** Counts the stored re-runs, hot or archived: these are all, because re-runs outlive their event. All runs of a function on an event
-   *  have the same next re-run, so two requests at once start one.
+  /** Counts the stored re-runs, hot or archived. None is missing, because re-runs outlive their event. All runs of a function on an event
+   *  share the next re-run, so two concurrent requests start one.
    *  @returns the ID of the next re-run; `active`: the re-run that has this ID and must end first */
   async nextRerun(
     { env, id: runId, eventId, functionId }: Run,

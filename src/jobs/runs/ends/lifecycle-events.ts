@@ -80,7 +80,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   /** Call before the run is stored as cancelled: afterwards nothing repeats the cancellation. */
   async cancelled(run: Run): Promise<void> {
     const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
-    // Reads the present functions, which `#sendIfHeard` uses too: cancellations are rare, and people cancel right after a registration.
+    // Reads the current functions, which `#sendIfHeard` uses too: cancellations are rare, and people cancel right after a registration.
     if (!isAwaited && !(await this.deps.functions.of(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
     const events = await this.#causes(run);
     if (!events) return;
@@ -92,7 +92,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   /** Call after the pause is stored, and before its mark for the error group is removed: whoever finds the mark calls this again. */
   async paused(run: Run & { pause: Pause; error: RunError }): Promise<void> {
     const isAwaited = await this.#isAwaited(run, RUN_PAUSED);
-    // Reads the present functions, as `cancelled` does.
+    // Reads the current functions, as `cancelled` does.
     if (!isAwaited && !(await this.deps.functions.of(run.env)).isTrigger(RUN_PAUSED)) return;
     const events = await this.#causes(run);
     if (!events) return;

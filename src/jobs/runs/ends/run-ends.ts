@@ -44,7 +44,7 @@ export interface RunEndsDeps extends Pick<Store, 'runs' | 'singletonHolders' | '
 export interface RunEnd extends Pick<EndOptions, 'history' | 'steps'> {
   /** The run as it is stored. */
   run: Run;
-  /** How the run ends now; undefined: it has ended. */
+  /** How the run ends now; undefined: it had ended before. */
   ending?: Ending;
   failure?: RunFailure;
   /** The event that triggered the run, if available. */

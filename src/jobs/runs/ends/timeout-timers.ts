@@ -56,7 +56,7 @@ export class TimeoutTimers extends Composed<{
     await this.#set([{ run, deadline: { at: run.startedAt + finishMs, cause: 'finish_timeout' } }], nowMs);
   }
 
-  /** Sets the timers that active runs need now, and removes others. Reads the functions' present state.
+  /** Sets the timers that active runs need now, and removes others. Reads the functions' current state.
    *  @returns their deadlines, in the order of the runs */
   async ensure(env: string, runs: readonly TimedRun[], nowMs: number): Promise<(Deadline | undefined)[]> {
     const deadlines = await this.deadlinesOf(env, runs);

@@ -1,5 +1,5 @@
-/** Steps that finish together in one response or checkpoint. They are stored at once: a call with only some of the steps would run the others
- *  again. */
+/** Steps that finish together in one response or checkpoint. They are stored together: a call with only some of the steps would run the
+ *  others again. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Memo } from '../../../model/runs/memo.ts';
 import { asksForRace, failureMemo, isFunctionError, isReturned, type Op } from '../../../model/runs/operation.ts';

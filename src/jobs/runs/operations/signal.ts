@@ -35,7 +35,7 @@ export async function startSignal(op: Op, call: CallWithResponse, deps: Operatio
     );
   }
   if (added.outcome !== 'stored') return undefined;
-  // The step is confirmed last, because anybody who sees that it waits may send the signal at once.
+  // The step is confirmed last, because anybody who sees that it waits may send the signal immediately.
   await deps.steps.confirm(call.loaded.run, op.id, waiting);
   if (added.replaced) await endWithoutTimeout(env, added.replaced, deps);
   return undefined;

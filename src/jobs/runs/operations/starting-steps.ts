@@ -1,5 +1,5 @@
 /** Pending steps that the operations of a response start. They begin together, before anything else of the response is applied: otherwise a
- *  step that ends at once would seem to be the last pending one, and schedule the next call. */
+ *  step that ends immediately would seem to be the last pending one, and schedule the next call. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Op } from '../../../model/runs/operation.ts';
 import type { CallWithResponse, OperationDeps } from './operation-context.ts';

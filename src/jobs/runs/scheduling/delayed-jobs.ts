@@ -34,7 +34,7 @@ export class DelayedJobs extends Composed<{ redis: Redis; queues: PartitionQueue
     const fieldsOf = new Map(delayed.map((job, i) => [job, fields[i]]));
     return jobs.map((job, i) => {
       const [made, tried, opts, data] = fieldsOf.get(job) ?? [];
-      // A job without data has ended meanwhile.
+      // A job without data has ended in the meantime.
       if (!data || !opts) return undefined;
       const { attemptsBefore = 0 } = JSON.parse(data) as Pick<StoredCallJob, 'attemptsBefore'>;
       const { attempts = 1 } = JSON.parse(opts) as { attempts?: number };
