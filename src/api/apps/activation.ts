@@ -78,7 +78,8 @@ export class Activation extends Composed<{
     });
   }
 
-  /** Starts no more runs on a version whose ramp has exceeded its bound, unless a person or a registration has changed the ramp meanwhile. */
+  /** Starts no more runs on a version whose ramp has exceeded its bound, unless a person or a registration has changed the ramp in the
+   *  meantime. */
   async abort(env: string, app: string, ramp: GivenRamp & { abortWhen: AbortBound }, ends: RampEnds): Promise<void> {
     const { appVersions, appChanges, auditLog, recorder, log } = this.deps;
     const { version, percent, abortWhen } = ramp;
@@ -119,7 +120,7 @@ export class Activation extends Composed<{
       throw new ServiceError('input_invalid', { detail });
     }
     const app = { ...before, url, sdk, framework, dialect, deployId: version };
-    // The choice is stored first: registrations of other versions that come meanwhile do not change it back.
+    // The choice is stored first: registrations of other versions that arrive meanwhile do not change it back.
     await appVersions.choose(env, name, () => chosen);
     const saved = await appChanges.apply(env, { app, before, functions, by });
     await timerChecks.checkNow(env, saved.changed);

@@ -64,7 +64,7 @@ export function endpointResponseRoutes(router: Router, tokens: ResponseTokens, d
   router.get('/v1/http/runs/:run_id/output', output);
   router.get('/v1/checkpoint/:run_id/output', output);
 
-  /** Waits until the run has ended, or the maximum time is over.
+  /** Waits until the run has ended, or the maximum time has passed.
    *  @throws ServiceError not_found */
   async function endOf(ctx: Context, env: string, runId: string): Promise<Run> {
     const until = performance.now() + WAIT_MS;

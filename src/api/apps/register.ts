@@ -85,7 +85,7 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: str
   });
 }
 
-/** Whether a what-if has asked for this registration: then it registers nothing, also when the what-if no longer waits. */
+/** Whether a what-if has asked for this registration, which then registers nothing, even if the what-if no longer waits. */
 async function keptForWhatIf(
   ctx: Context,
   given: GivenRegistration,

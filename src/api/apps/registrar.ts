@@ -106,7 +106,7 @@ export class Registrar extends Composed<
     const { appName: app, url, sdk, framework } = registration;
     const { registered, refused, modified, declinedUrl } = saved;
     const { unsupported } = checked;
-    // Developers do not write these as functions, and count without them.
+    // Developers do not write these as functions, and do not count them.
     const failureHandlers = registered.filter(isFailureHandler).length;
     const line = {
       env,

@@ -57,7 +57,7 @@ export const SCOPES = [
   'installation',
   /** All environments, because the response shows them together. */
   'all-environments',
-  /** Any environment: the response has nothing of an environment. */
+  /** Any environment: the response has no data of environments. */
   'any-environment',
 ] as const;
 export type Scope = (typeof SCOPES)[number];

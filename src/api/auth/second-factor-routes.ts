@@ -119,7 +119,7 @@ export function secondFactorRoutes({
     return secondFactors.usePasskey(user, passkey);
   }
 
-  /** Only for users without a second factor: with one, the password alone adds none. */
+  /** Only for users without a second factor. With one, the password alone cannot add another. */
   async function add(
     ctx: Context,
     { user, token }: Pending,

@@ -76,7 +76,7 @@ export class SecondFactors extends Composed<SecondFactorsDeps> {
   }
 
   /** @param passkey as it is after its use
-   *  @throws ServiceError second_factor_invalid if it was used or removed meanwhile */
+   *  @throws ServiceError second_factor_invalid if it was used or removed in the meantime */
   async usePasskey(user: User, passkey: Passkey): Promise<string> {
     const before = user.secondFactors?.passkeys.find(({ id }) => id === passkey.id);
     await this.#alter(user, (factors) => {
@@ -156,7 +156,7 @@ export class SecondFactors extends Composed<SecondFactorsDeps> {
     });
   }
 
-  /** Recovery codes are there as long as a second factor is. */
+  /** Recovery codes exist as long as a second factor does. */
   async #change(user: User, alter: (factors: Factors) => Factors): Promise<Changed> {
     const codes = newRecoveryCodes();
     let isNew = false;

@@ -24,7 +24,7 @@ import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKES } from './limits.ts';
 export const GATEWAY_PATH = '/v0/connect';
 const HANDSHAKE_CHECK_MS = 100;
 const CLOSE_CHECK_MS = 50;
-/** Time for instances to open another connection, during which the one that they have can still bring the end of a call. */
+/** Time for instances to open another connection, during which their current one can still deliver the end of a call. */
 const IDLE_DRAIN_MS = 3_000;
 /** Time for instances to notice that their idle HTTP connections were closed: starting a connection over one of them would fail. */
 const IDLE_CLOSED_MS = 250;
@@ -201,7 +201,7 @@ export class Gateway extends Composed<GatewayDeps> {
     for (const id of await this.deps.connections.renew(records)) this.#connections.get(id)?.close(GATEWAY_CLOSING);
   }
 
-  /** @returns the first message. A connection that sends too much before it is terminated at once */
+  /** @returns the first message. A connection that sends too much before it is terminated immediately */
   async #greet(webSocket: WebSocket, socket: Socket): Promise<FirstMessage> {
     let bytes = 0;
     const count = (chunk: Buffer) => {

@@ -29,8 +29,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A short body arrives with its headers, before anything reads it: then no listener is needed. Node says that a request is complete only
- *  after this turn; its length says so before.
+/** A short body arrives with its headers, before anything reads it, and needs no listener. Node marks such a request as complete only after
+ *  this turn; the length of the body shows it before.
  *  @returns undefined if the body is empty, too long, or not complete yet */
 function arrivedWhole(request: IncomingMessage, limitBytes: number): Buffer | undefined {
   const { complete, headers, readableLength, readableFlowing, readableEncoding, destroyed } = request;

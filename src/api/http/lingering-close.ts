@@ -1,4 +1,4 @@
-/** Responds to a request whose body is still being received. Closing the connection at once would reset it, and a client that is still
+/** Responds to a request whose body is still being received. Closing the connection immediately would reset it, and a client that is still
  *  sending would lose the response; so this reads and drops the rest of the body first (RFC 9112, section 9.6), if it is short and arrives
  *  soon. */
 import type { IncomingMessage } from 'node:http';
@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 const REST_MAX_BYTES = 16 * 1_024 * 1_024;
 const REST_MAX_MS = 2_000;
 
-/** @returns a body that the client receives at once, and that ends with the rest of the request */
+/** @returns a body that the client receives immediately, and that ends with the rest of the request */
 export function lingeringBody(text: string, request: IncomingMessage): Readable {
   return Readable.from(withRest(text, request), { objectMode: false });
 }

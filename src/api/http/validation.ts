@@ -25,7 +25,7 @@ export const wholeOrNull = z.int().nullable();
 export const timeOrNull = z.iso.datetime().nullable();
 
 const DAY_SECONDS = 86_400;
-/** For a rotation: how long what is replaced stays valid. */
+/** For a rotation: how long the replaced key or secret stays valid. */
 export const keepOldSeconds = wholeBetween(0, 30 * DAY_SECONDS).default(DAY_SECONDS);
 
 /** A text that is not empty. */
@@ -130,7 +130,7 @@ export const timeSchema = z
   )
   .transform((text) => Math.min(Math.max(0, /^\d+$/.test(text) ? Number(text) : Date.parse(text)), TIME_MAX));
 
-/** A time in a body, in Unix milliseconds. IDs, which bound ranges of times, have none before 1970. */
+/** A time in a body, in Unix milliseconds. Time ranges are bounded by IDs, which have no times before 1970. */
 export const timestampSchema = z.iso.datetime({ offset: true }).transform((text) => Math.max(0, Date.parse(text)));
 
 /** ISO 8601; null for undefined. */

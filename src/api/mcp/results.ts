@@ -8,7 +8,7 @@ const RESULT_MAX_CHARS = 100_000;
 const TEXT_MAX_CHARS = 4_000;
 const LEFT_OUT = 'left out (MCP_PAYLOADS)';
 
-/** Fields of the API with what senders, functions and providers wrote. Messages of errors stay. */
+/** Fields of the API that contain data of senders, functions and providers. Error messages are not among them. */
 export const PAYLOAD_FIELDS: ReadonlySet<string> = new Set([
   'body',
   'cause',

@@ -76,7 +76,7 @@ class Protocol {
 
   #handler(ctx: Context): Library.McpHttpHandler {
     const { createMcpHandler } = this.#library;
-    // Nothing is announced later: a stream would only stay open.
+    // The server announces nothing later, so a stream would only stay open.
     return createMcpHandler(() => this.#server(ctx), { maxSubscriptions: 0 });
   }
 
@@ -142,8 +142,7 @@ function unknownTool(name: string, tools: readonly Tool[]): never {
   });
 }
 
-/** Arguments are as in JSON; parameters of paths and queries are texts. Unknown ones go to the body or the query, whose
- *  validation names them. */
+/** Converts arguments of the path and the query to texts. Unknown arguments go to the body or the query, whose validation names them. */
 function inputOf({ route, partOf }: Tool, given: Record<string, unknown>): GivenInput {
   const input = {
     params: {} as Record<string, string>,

@@ -58,7 +58,7 @@ const OPERATIONS: Record<string, string> = {
   reconcileWebhook: '',
 };
 
-/** Operations that end or change what cannot be brought back. */
+/** Operations that end something for good, or change it irrevocably. */
 const DESTRUCTIVE = new Set(['cancelRun', 'createBulkAction', 'pauseFunction', 'pauseWebhook']);
 const PARTS = ['params', 'query', 'body'] as const;
 type Part = (typeof PARTS)[number];
@@ -69,7 +69,7 @@ export interface Tool {
   listed: ListedTool;
   /** The part of a request that has each argument. */
   partOf: ReadonlyMap<string, Part>;
-  /** @throws ServiceError not_found for a parameter that is no ID */
+  /** @throws ServiceError not_found for a parameter that is not an ID */
   checkParams(input: Pick<GivenInput, 'params'>): void;
 }
 

@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts';
 import { VERSION } from '../../version.ts';
 import type { Router } from '../http/router.ts';
 
-/** `GET /v1/functions` has the rest. */
+/** `GET /v1/functions` lists the rest. */
 const FUNCTIONS_MAX = 1_000;
 
 export function devInfoRoute(

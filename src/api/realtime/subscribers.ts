@@ -70,7 +70,7 @@ export class RealtimeSubscribers extends Composed<{
       const end = await feed.subscribe(env, channel, (topic, text) => {
         if (names.has(topic)) receiver.receive(topic, text);
       });
-      // The subscriber may have left meanwhile.
+      // The subscriber may have left in the meantime.
       if (this.#receivers.has(receiver)) ends.push(end);
       else end();
     });

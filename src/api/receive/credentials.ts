@@ -1,6 +1,6 @@
 /** Authenticates a request to `/e/:key`: finds the event key or webhook of the key in the path, and applies its allow lists. A known key
- *  costs one hash and one look-up in memory. An unknown key costs a request to the store; in dev mode, which accepts any key, only its
- *  first request does. */
+ *  costs one hash and one lookup in memory. An unknown key costs a request to the store; in dev mode, which accepts any key, only its first
+ *  request does. */
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';

@@ -17,7 +17,7 @@ import type { WebhookRequest } from './webhook-request.ts';
 const WAIT_MAX_MS = 10_000;
 /** Maximum size of the fields of one body, as JSON. */
 const FIELDS_MAX_BYTES = 524_288;
-/** Memory of the thread: 25 MB of JSON in short values take some 400 MB as objects. */
+/** Memory of the thread: 25 MB of JSON in short values take about 400 MB as objects. */
 const THREAD_MB = 1_024;
 const PARSE_TIMEOUT_MS = 10_000;
 const QUEUE_MAX = 16;
@@ -115,7 +115,7 @@ export class LargeBodies extends Composed<{
     }
   }
 
-  /** Keeps a body: it is on disk when this resolves. Repeating it changes nothing.
+  /** Keeps a body: it is on disk when this resolves. Idempotent.
    *  @throws ServiceError archive_unavailable */
   async keep(kept: KeptBody): Promise<void> {
     const { bodies, retentionDays } = this.deps;

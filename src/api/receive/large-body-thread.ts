@@ -1,4 +1,4 @@
-/** Runs in a thread: parsing 25 MB takes some 200 ms, which would delay every other request. */
+/** Runs in a thread: parsing 25 MB takes about 200 ms, which would delay every other request. */
 import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { pickFields } from '../../model/webhooks/large-bodies.ts';

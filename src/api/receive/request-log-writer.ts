@@ -11,7 +11,7 @@ import { type BufferedRequest, NewestRequests } from './newest-requests.ts';
 const MAX_BUFFERED_BYTES = 64 * 1_048_576;
 /** Size of a request without its texts. */
 const OVERHEAD_BYTES = 1_024;
-/** Minimum time between two batches. The first request after a pause is written at once. */
+/** Minimum time between two batches. The first request after a pause is written immediately. */
 const INTERVAL_MS = 250;
 /** Number of rounds that a log is skipped after a round that replaced all its requests. */
 const RESTS = 3;

@@ -98,7 +98,7 @@ function parseBody(body: Buffer, raw: string, contentType: string | undefined): 
 
 /** @throws ServiceError too_many_fields */
 async function parseMultipart(body: Buffer, contentType: string): Promise<Lists> {
-  // Parsing a part takes some 10 µs, so the parts are counted first.
+  // Parsing a part takes about 10 µs, so the parts are counted first.
   const text = body.toString('latin1');
   rejectMany(countOf(PART_HEADER, text.toLowerCase(), MAX_FIELDS), 'the multipart body');
   const boundary = boundaryIn(contentType);

@@ -1,5 +1,5 @@
-/** Watches webhooks: counts their requests and failures in memory, and adds them to Redis every second, after the responses. A failure
- *  that opens an issue is reported at once. Counts that Redis rejects are part of the next flush. */
+/** Watches webhooks: counts their requests and failures in memory, and adds them to Redis every second, after the responses. A failure that
+ *  opens an issue is reported immediately. Counts that Redis rejects are part of the next flush. */
 import { duty } from '../../duties/duty.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { IssueNotifier } from '../../jobs/webhooks/issue-notifier.ts';

@@ -7,9 +7,10 @@ import type { ProviderList } from './provider-list.ts';
 
 export const PASS_BOUNDS = { pages: 2_000, stuckPages: 200 };
 
-/** Minimum number of requests that show a list of others: with fewer, late retries of older requests may be all that came. */
+/** Minimum number of requests that show that a list is of another endpoint: with fewer, all of them may be late retries of older
+ *  requests. */
 const OTHERS_MIN = 3;
-/** Reason of a pass whose list is that of another endpoint or account. Nothing of such a list is recovered. */
+/** Reason of a pass whose list is that of another endpoint or account. No request of such a list is recovered. */
 export const LIST_OF_OTHERS = 'list_of_others';
 const OF_OTHERS = 'nothing that came in this time is in its list: is it the list of another endpoint or account?';
 
@@ -42,11 +43,11 @@ export async function listPage(
     oldestAt: isOlder ? page.oldestAt : pass.oldestAt,
     stuckPages: isOlder ? 0 : pass.stuckPages + 1,
     cursor: page.next,
-    // Brent's way to find a circle: the mark moves to the present page after 1, 2, 4, … pages.
+    // Brent's cycle detection: the mark moves to the current page after 1, 2, 4, … pages.
     mark: Number.isInteger(Math.log2(pass.pages + 1)) ? cursor : pass.mark,
   };
   if (left > 0) return givenUp(after, 'too_many_missing', 'too many requests are missing; the next round goes on');
-  // Older pages have nothing of the span.
+  // Older pages have no requests of the span.
   if (page.next === undefined || (page.oldestAt !== undefined && page.oldestAt < from)) {
     const isOthers = await isOfOthers(webhookId, after, webhookReconciliations);
     return isOthers ? givenUp(after, LIST_OF_OTHERS, OF_OTHERS) : recovering(after);

@@ -22,7 +22,7 @@ import {
   typesOf,
 } from '../../providers/sent-requests.ts';
 
-/** Pause after a rate limit if the provider does not say when to come again. */
+/** Pause after a rate limit if the provider does not say when to try again. */
 const RATE_LIMIT_MS = MINUTE_MS;
 
 /** Why a pass cannot continue now. */

@@ -16,7 +16,7 @@ import { LIST_OF_OTHERS, listPage } from './list-pages.ts';
 import { ListProblem, ProviderList } from './provider-list.ts';
 import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';
 
-/** Age at which requests are compared: those that the provider has just sent may be on their way. */
+/** Age at which requests are compared: requests that the provider has just sent may still be on their way. */
 export const SETTLE_MS = MINUTE_MS;
 /** Time that each pass compares again, because providers list some requests late. */
 const OVERLAP_MS = 15 * MINUTE_MS;
@@ -42,7 +42,8 @@ export function isAsked({ asked, answered }: ReconciliationState): boolean {
   return asked !== undefined && asked.id !== answered;
 }
 
-/** A problem is stored, with the time of the next try. @throws if Redis does not answer how far the comparison came */
+/** Stores a problem with the time of the next try.
+ *  @throws if Redis does not say how far the comparison has come */
 export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDeps, signal: AbortSignal): Promise<void> {
   const { webhookReconciliations: store, log } = deps;
   const { id } = webhook;
@@ -144,7 +145,7 @@ async function begin(
   return pass;
 }
 
-/** The list is read: its span is compared, together with the span before. */
+/** Extends the compared span by the span of a pass that has read the list to its end. */
 function checkedBy(
   { from, to, incomplete }: ReconciliationPass,
   { checked }: ReconciliationState,

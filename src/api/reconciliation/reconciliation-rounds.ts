@@ -65,7 +65,7 @@ export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
     await Promise.all(this.#inProgress.values());
   }
 
-  /** Records that a process is alive. After an outage, all that was sent meanwhile is compared as soon as it has settled. */
+  /** Records that a process is alive. After an outage, all that was sent in the meantime is compared as soon as it has settled. */
   async #noteAlive(webhookIds: readonly string[], now: number): Promise<void> {
     const { webhookReconciliations } = this.deps;
     if (now - this.#enteredAt >= ENTER_MS) {

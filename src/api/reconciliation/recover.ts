@@ -18,14 +18,14 @@ import { providerRequestOf } from '../receive/verify-webhook.ts';
 import type { WebhookRequest } from '../receive/webhook-request.ts';
 import { ListProblem, type ProviderList } from './provider-list.ts';
 
-/** Reasons that may be over at the next round. */
+/** Reasons that may no longer apply in the next round. */
 const TEMPORARY: ReadonlySet<string> = new Set([
   'provider_failed',
   'provider_silent',
   'provider_unreachable',
   'redelivery_asked',
 ]);
-/** Errors in the response for one item, for which the provider as a whole is not to blame. */
+/** Errors in the response for one item, which say nothing about the provider as a whole. */
 const OF_ITEM: ReadonlySet<string> = new Set(['answer_invalid', 'response_too_large']);
 /** Maximum number of tries: an item that cannot be fetched does not hold up others. */
 const TRIES_MAX = 3;
@@ -60,7 +60,7 @@ export async function recover(
 ): Promise<void> {
   const { webhookReconciliations } = deps;
   const { id, ref } = missing;
-  // A retry of the provider came meanwhile.
+  // A retry of the provider arrived meanwhile.
   if (await webhookReconciliations.hasCome(webhook.id, id))
     return webhookReconciliations.settle(webhook.id, id, 'received');
   const remains = (reason: string, message?: string, more: Partial<MissingRequest> = {}) =>
@@ -75,7 +75,7 @@ export async function recover(
   const askAgain = async (otherwise: string) =>
     (await list.redeliver(ref)) ? remains('redelivery_asked') : remains(otherwise);
   if (redeliver) return askAgain('redelivery_refused');
-  // The pass took so long that it is no longer known whether the request came.
+  // The pass took so long that it is no longer known whether the request was received.
   if (missing.at < comparableSince(webhook, Date.now())) return remains('too_old');
   let found: Awaited<ReturnType<ProviderList['item']>>;
   try {
@@ -118,7 +118,7 @@ export async function recover(
     return remains(reason, (error as Error).message, { version: webhook.version });
   }
   const isKnown = decided.outcome === 'accepted' && result.ids.length > 0 && result.ids[0] !== eventId;
-  // A request that makes no event may have come before the comparison began.
+  // A request that makes no event may have been received before the comparison began.
   const isOld = decided.outcome !== 'accepted' && missing.at < (webhook.reconciliation?.since ?? 0);
   if (!isKnown && !isOld) log();
   await webhookReconciliations.settle(webhook.id, id, isKnown || isOld ? 'received' : 'recovered');

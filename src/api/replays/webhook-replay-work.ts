@@ -117,7 +117,7 @@ async function moveOn(
   done: { outcome: string; result: object } | undefined,
   { webhookReplays }: WebhookReplayWorkDeps,
 ): Promise<WebhookReplay | undefined> {
-  // The next event ID has a time of its own; a crash before its result does not change it.
+  // The ID of the next event is planned now, so a crash before its result does not change it.
   const planned: WebhookReplayPlan = done ? { parent: newId() } : (replay.planned as WebhookReplayPlan);
   const status = await webhookReplays.save(replay, {
     position,

@@ -129,7 +129,7 @@ function eventsOf(path: string, data: unknown): string[] {
   return typeof count === 'number' ? [`${count} ${count === 1 ? 'event' : 'events'}`] : [];
 }
 
-/** A new name goes before the former one. */
+/** The new name precedes the former one. */
 function nameOf(data: unknown, target: string | undefined, former: string | undefined): { targetName?: string } {
   const { id, name, email } = (data ?? {}) as { id?: unknown; name?: unknown; email?: unknown };
   const own = id === target ? [name, email] : [];

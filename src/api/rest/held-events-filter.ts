@@ -27,7 +27,7 @@ export interface HeldEventPage {
   next?: Position;
 }
 
-/** @param isOpen whether the principal may do this with events of the webhook */
+/** @param isOpen whether the principal has the needed access to the events of a webhook */
 export async function findHeldEvents(
   heldEvents: HeldEvents,
   filter: HeldEventFilter,

@@ -109,7 +109,7 @@ function checkAccess(route: Route, deps: MountDeps): Middleware {
   };
 }
 
-/** Runs after the body has arrived, because the session may have ended or the key may have been revoked meanwhile. */
+/** Runs after the body has arrived, because the session may have ended or the key may have been revoked in the meantime. */
 function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   return async (ctx, next) => {
     if (ctx.state.isBodyAwaited) {
@@ -225,7 +225,7 @@ async function serve(ctx: RouteContext, route: Route, deps: MountDeps): Promise<
   if (reply.onSent) onClose(ctx.res, reply.onSent);
   ctx.status = reply.status ?? route.status ?? (route.data || route.file ? 200 : 204);
   if (route.file) {
-    // Whatever a stranger sent is never shown as a page of this origin.
+    // Content from a stranger is never shown as a page of this origin.
     ctx.set({ 'content-type': route.file, 'content-disposition': 'attachment' });
     ctx.body = reply.data;
   }
@@ -239,7 +239,7 @@ async function serve(ctx: RouteContext, route: Route, deps: MountDeps): Promise<
 }
 
 function onClose(response: ServerResponse, done: () => void): void {
-  // The client may have gone meanwhile.
+  // The client may have gone in the meantime.
   if (response.closed) done();
   else response.once('close', done);
 }

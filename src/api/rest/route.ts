@@ -49,7 +49,8 @@ export interface Caller extends Pick<Principal, 'kind' | 'id' | 'name'> {
 export interface OwnerOf {
   /** undefined if there is no such object. */
   find(given: GivenInput): Promise<Owner | undefined>;
-  /** Returns the error for a missing object, or for an object of a hidden environment. Absent: the handler rejects what has no owner. */
+  /** Returns the error for a missing object, or for an object of a hidden environment. Absent: the handler rejects objects without an
+   *  owner. */
   missing?(given: GivenInput): ServiceError;
 }
 

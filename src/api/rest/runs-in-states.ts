@@ -6,7 +6,7 @@ import { ACTIVE_STATES, type RunStateKind } from '../../model/runs/run-state.ts'
 import type { Position } from '../../store/redis/pagination.ts';
 
 const READ_AT_ONCE = 100;
-/** Maximum number of runs examined for one page: some 30 pipelines. */
+/** Maximum number of runs examined for one page: about 30 pipelines. */
 const LOOKED_AT_MAX = 1_000;
 
 /** Reads runs with these statuses, starting at a position; undefined: at the newest run. */

@@ -20,7 +20,7 @@ const FINDS: Record<string, Find> = {
 export class TargetNames extends Composed<TargetNamesDeps> {
   /** Call before a request changes the object.
    *  @param path path of the route, such as `/v1/webhooks/:id/pause`
-   *  @returns undefined: the object is not there, has no other name than its ID, or cannot be read now */
+   *  @returns undefined: the object is not there, has no name other than its ID, or cannot be read now */
   async of(path: string, params: Readonly<Record<string, string>>): Promise<string | undefined> {
     const [, , kind = '', param = ''] = path.split('/');
     const id = params[param.slice(1)];

@@ -150,7 +150,7 @@ export function alertRoutes(deps: ApiParts): Route[] {
         for (const [id] of rules) {
           await alertRules.change(env, id, (choices) => {
             const left = choices.channels?.filter((other) => other !== name);
-            // Another channel of the rule was deleted meanwhile.
+            // Another channel of the rule was deleted in the meantime.
             if (left?.length === 0) rejectInUse([id]);
             return left ? withRuleInput(choices, { channels: left }) : choices;
           });

@@ -9,7 +9,7 @@ import { countedReply, countPosition, longPageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 
-/** Number of runs whose alarms a request reads, of all draining versions, and of each at least. */
+/** Number of runs whose alarms a request reads: maximum for all draining versions together, and minimum for each. */
 const WAKES_MAX = 10_000;
 const WAKES_PER_VERSION = 100;
 

@@ -29,7 +29,7 @@ export function devClockRoutes(parts: ApiParts): Route[] {
       operationId: 'moveDevClock',
       summary: 'Move the clock of the service in dev mode',
       description: `Time passes, up to the target: what is due happens in its order, with the functions that it calls, before the response. Give \`advance\` or \`to\`; ${DAYS_MAX} days at most. Refused in production, and on a Redis Cluster.`,
-      // The log of dev mode would say what the tests say.
+      // In dev mode, the audit log would only repeat the tests.
       audited: false,
       body: z.object({
         advance: z.string().optional().describe('How much time passes, such as `3d` or `1h30m`'),

@@ -66,7 +66,7 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
   const routes = routesOf({ tag: 'Holding page', scope: 'owner', owner: ownerOfHeldEvent(deps) });
   const path = '/v1/holding';
 
-  /** Whether the principal may do something with the held events of a webhook. */
+  /** @returns whether the principal has the needed access to the held events of a webhook */
   async function openTo(accessTo: AccessTo, needed: Access): Promise<(webhookId: string) => boolean> {
     const ownerOf = await ownersOfWebhooks(webhooks);
     return (webhookId) => covers(accessTo(ownerOf(webhookId)), needed);
@@ -167,7 +167,7 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
         const assigned: z.input<typeof assignedSchema>[] = [];
         const assignAll = async (page: readonly HeldEvent[]) => {
           backpressure.admit();
-          // Another request may have assigned some of these events meanwhile.
+          // Another request may have assigned some of these events in the meantime.
           await Promise.all(
             page.map(async (held) => {
               const assignment = await assign(held, environment).catch(ignoreNotFound);

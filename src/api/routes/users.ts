@@ -60,7 +60,7 @@ export function userRoutes({
   const linkFor = (user: User, token: string, origin: string) =>
     `${publicUrl ?? origin}/${accounts.mayUsePassword(user) ? `set-password?token=${token}` : 'sign-in'}`;
 
-  /** A name that the user has already may be that of an environment that was deleted since.
+  /** A name that the user already has may be that of a deleted environment.
    *  @throws ServiceError environment_unknown */
   async function checkNames(roles: EnvironmentRoles, before: EnvironmentRoles = {}): Promise<void> {
     for (const name of Object.keys(roles)) {

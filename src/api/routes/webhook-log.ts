@@ -109,7 +109,7 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', 'archive_unavailable', 'overloaded'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
-        // A large body is kept before its request is logged, and functions may ask for it at once.
+        // A large body is kept before its request is logged, and functions may ask for it immediately.
         const logged = await webhookLog.read(id, rid);
         const { body, release } = await (logged ? largeBodies.bodyOf(id, logged) : largeBodies.read(id, rid));
         if (body) return { data: body, onSent: release };

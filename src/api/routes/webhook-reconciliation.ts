@@ -50,7 +50,7 @@ export function webhookReconciliationRoutes({ webhooks, webhookReconciliations }
         const webhook = await reconciled(id);
         const { problem } = await webhookReconciliations.state(id);
         const asked = { id: newId(), since, ...(redeliver && { redeliver }) };
-        // A provider that said when to come again is not asked before.
+        // A provider that said when to try again is not asked before that time.
         await webhookReconciliations.change(id, { asked, ...(problem?.reason !== 'rate_limited' && { dueAt: 0 }) });
         return present(webhook, since);
       },

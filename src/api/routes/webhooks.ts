@@ -46,7 +46,7 @@ export function webhookRoutes({
     if (dev || reconciliation?.api_url === undefined) return;
     throw new ServiceError('dev_mode_only', { detail: 'field "reconciliation.api_url"' });
   };
-  /** Checks the events that wait in the order of the webhook against its present options. */
+  /** Checks the events that wait in the order of the webhook against its current options. */
   const checkOrder = async ({ id, env }: Webhook) => {
     const all = env === BRANCHES ? (await environments.all()).filter(({ kind }) => kind === 'branch') : [{ name: env }];
     for (const { name } of all) await timerChecks.checkNow(name, [id]);
@@ -154,7 +154,7 @@ export function webhookRoutes({
           { author: authorOf(principal), message },
         );
         if (input.order !== undefined) await checkOrder(webhook);
-        // Another list says nothing about what was compared before.
+        // A new list says nothing about earlier comparisons.
         if (compared && compared.since !== webhook.reconciliation?.since) await webhookReconciliations.remove(id);
         if (input.reconciliation) await webhookReconciliations.change(id, { dueAt: 0 });
         return { data: present(webhook, origin) };

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { time } from '../http/validation.ts';
 
 /** @param stored has the fields of the schema by the names of the code
- *  @param own what is shown of fields that are not stored, or not under that name */
+ *  @param own how to show fields that are not stored, or not under that name */
 export function present<
   Shape extends z.ZodRawShape,
   Value extends object,

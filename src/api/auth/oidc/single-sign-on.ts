@@ -33,7 +33,7 @@ export class SingleSignOn extends Composed<Pick<Store, 'users'>> {
       throw new ServiceError('not_invited', { detail: `ask an admin to invite ${person.email}` });
     }
     const user = { ...newUser(person.email, roles), identities: [identityOf(person)] };
-    // Another request, perhaps of the same person, has created the user meanwhile.
+    // Another request, perhaps of the same person, has created the user in the meantime.
     if (!(await this.deps.users.create(user))) return this.admit(settings, person, current);
     return { user, changes: [`became a user with the role ${rolesText(user)}`] };
   }
