@@ -110,7 +110,7 @@ export function retentionTable(table: PartitionedTable, retention: number): stri
   return `${table}_r${retention}`;
 }
 
-/** Taken by anybody who creates a day table or decides to drop one. */
+/** Taken by every transaction that creates a day table or decides to drop one. */
 export async function lockDayTables(client: Client, schema: string): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`${schema}.day-tables`]);
 }

@@ -1,5 +1,5 @@
 /** Counts archived runs over time: ended runs, and active runs that sleep in Postgres. Reads one window at a time, the newest first, until
- *  the time is over. */
+ *  the time limit is reached. */
 import { RUN_GROUPS, type RunGroup } from '../model/runs/run.ts';
 import type { RunHistogramQuery } from '../store/runs/run-histogram.ts';
 import { conditionsOnFunctions } from './archived-runs.ts';
@@ -21,7 +21,7 @@ export interface ArchivedRunCount {
 
 export interface ArchivedCounts {
   counts: ArchivedRunCount[];
-  /** Runs created before are not counted, because the time was over; undefined: all runs are counted. */
+  /** Runs created before this time are not counted, because the time limit was reached; undefined: all runs are counted. */
   since?: number;
 }
 

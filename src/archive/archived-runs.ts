@@ -13,7 +13,7 @@ import { STATUS_NUMBERS } from './rows.ts';
 import { listedRunOfRow, runOfRow } from './run-row.ts';
 import { windowsBetween } from './time-windows.ts';
 
-/** Maximum number of runs per look-up by events. */
+/** Maximum number of runs per lookup by events. */
 const OF_EVENTS_MAX = 10_000;
 const PAGE_TIMEOUT_MS = 5_000;
 /** Sorts before all IDs. */
@@ -38,7 +38,7 @@ export interface ArchivedRunPage {
   runs: Run[];
   /** Cursor of the next page; undefined on the last page. */
   next: Position | undefined;
-  /** Set if the time was over before the page was full. */
+  /** Set if the time limit was reached before the page was full. */
   stoppedEarly?: 'time';
 }
 

@@ -156,7 +156,7 @@ export function timePredicate(node: PathAtom, column: string, isJsonb: string, a
   return predicate && sql(`CASE WHEN ${isJsonb} THEN ${predicate.text} ELSE true END`, ...predicate.values);
 }
 
-/** The literals of which the text must be one. */
+/** The literals, one of which the text must equal. */
 function equalTo(node: PathAtom): readonly Literal[] | undefined {
   if (node.kind === 'compare' && node.comparison === '==') return [node.literal];
   return node.kind === 'in' ? node.literals : undefined;

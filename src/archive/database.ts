@@ -45,7 +45,7 @@ export type Row = Record<string, unknown>;
 export type Client = pg.PoolClient;
 
 export interface DatabaseSettings extends Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'poolSize'> {
-  /** undefined: the database belongs to others. It has their search_path, and their pooler may refuse options. */
+  /** undefined: the database has another owner, whose search_path it has and whose pooler may refuse options. */
   schema?: string;
 }
 

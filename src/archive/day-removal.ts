@@ -1,5 +1,5 @@
 /** Drops the tables of expired days. A table is detached first, without waiting for readers of other days; then it is renamed, unless
- *  needed rows have come meanwhile; then it is dropped. Any process can continue where another one stopped. */
+ *  needed rows were added meanwhile; then it is dropped. Any process can continue where another one stopped. */
 
 import { DAY_MS } from '../model/values/time.ts';
 import {
@@ -83,7 +83,7 @@ export class DayRemoval extends Repository<{ unusedNumbers: UnusedNumbers }> {
   }
 
   /** Drops the tables of a day, one after the other.
-   *  @returns false if rows that are needed were added meanwhile
+   *  @returns false if rows that are needed were added in the meantime
    *  @throws if a lock cannot be acquired in time: try again later */
   async remove({ kind, retention, day, tables }: ArchivedDay, isKept: IsKept): Promise<boolean> {
     const inOrder = TABLES_OF[kind].flatMap((table) => tables.filter((existing) => existing.table === table));
@@ -148,7 +148,7 @@ function renamed(table: PartitionedTable, retention: number, day: number): strin
   return `dropped_${dayTable(table, retention, day)}`;
 }
 
-/** When the last row of a day has been kept for this many days. */
+/** The time at which the last row of a day has been kept for this many days. */
 export function keptUntil(day: number, retentionDays: number): number {
   return day + DAY_MS + retentionDays * DAY_MS;
 }

@@ -1,5 +1,5 @@
 /** Pages of archived events, newest first by receipt and ID. Events are found by indexes: by environment, by name, and by time. Other
- *  conditions are checked in windows of events, one statement each, until the page is full or the time is over. */
+ *  conditions are checked in windows of events, one statement each, until the page is full or the time limit is reached. */
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
@@ -24,7 +24,7 @@ export interface ArchivedEventPage {
   events: ArchivedEvent[];
   /** How far events were examined: more may follow, even if the page is short. undefined at the end. */
   next: Position | undefined;
-  /** Set if the time was over before the page was full. */
+  /** Set if the time limit was reached before the page was full. */
   stoppedEarly?: 'time';
 }
 

@@ -183,7 +183,7 @@ function nearly({ text, values }: Sql, literal: number): Predicate {
   ]);
 }
 
-/** The next double in that direction. */
+/** The next double in this direction. */
 function neighbor(value: number, direction: 1 | -1): number {
   if (value === 0) return direction * Number.MIN_VALUE;
   const bits = new BigInt64Array(new Float64Array([value]).buffer);

@@ -35,7 +35,7 @@ export interface Ended {
 export const CLAIM =
   "with locked as ( select position, order_key from tidegate_outbox as candidate where state = 'waiting' and (leased_until is null or leased_until < now()) and (order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = candidate.order_key and earlier.position < candidate.position and earlier.leased_until >= now())) order by position limit $1 for update skip locked), due as ( select position, row_number() over (order by position) as number from locked where order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = locked.order_key and earlier.position < locked.position and earlier.position not in (select position from locked))) update tidegate_outbox as claimed set leased_until = now() + $2 * interval '1 second', sent_at = coalesce(claimed.sent_at, now()), sends = claimed.sends || ($3 || ',' || due.number) from due where claimed.position = due.position returning claimed.position, " +
   'due.number, md5(claimed.order_key) as key, octet_length(claimed.event::text) as bytes, extract(epoch from now() - claimed.sent_at)::float8 as "sentSecondsAgo"';
-/** Finds out whether no relay in the app has the lock that such relays take. */
+/** Whether no relay in the app holds the lock that such relays take. */
 const APP_HAS_NONE = `SELECT pg_try_advisory_xact_lock_shared(hashtext('tidegate_outbox'), hashtext(coalesce(to_regclass('tidegate_outbox')::oid::text, ''))) AS locked`;
 const TAKE_OVER = "UPDATE tidegate_outbox SET leased_until = NULL WHERE state = 'waiting' AND leased_until >= now()";
 const TEXTS = 'SELECT position, event::text AS text FROM tidegate_outbox WHERE position = ANY($1::bigint[])';
@@ -72,7 +72,7 @@ export class OutboxRows extends Repository {
     return rows.sort((a, b) => a.position - b.position);
   }
 
-  /** Whether a relay in the app lives. */
+  /** Whether a relay in the app is alive. */
   async hasRelayOfApp(): Promise<boolean> {
     const [row] = await this.#query<{ locked: boolean }>(APP_HAS_NONE);
     return row?.locked === false;

@@ -59,7 +59,7 @@ export class OutboxWakes {
     client.on('end', gone);
     client.on('notification', () => this.#notify());
     client.connect().then(
-      // Rows that came before it listened are found too.
+      // Also finds rows that came before it listened.
       () => client.query('LISTEN tidegate_outbox').then(() => this.#notify(), gone),
       gone,
     );

@@ -91,7 +91,7 @@ export class RequestShipments extends Repository<{ days: ArchivedDays; tables: D
   }
 }
 
-/** Repeats the work if a day table was dropped meanwhile: all its rows had expired. */
+/** Repeats the work if a day table was dropped in the meantime: all its rows had expired. */
 export async function withTables<T>(days: ArchivedDays, tables: DayTables, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -6,7 +6,7 @@ import { HOUR_MS, type Interval } from '../model/values/time.ts';
 const FIRST_MS = HOUR_MS;
 const GROWTH = 4;
 
-/** Covers all from `to` back to `from`. */
+/** Covers the whole time from `to` back to `from`. */
 export function* windowsBetween(from: number, to: number): Generator<Interval> {
   let length = FIRST_MS;
   for (let end = to; end > from; length *= GROWTH) {
