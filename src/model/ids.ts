@@ -12,8 +12,8 @@ function random(): number {
   return (pool[--left] as number) / 256;
 }
 
-/** IDs follow a clock that is set back by more than this. An event counts as received at the time of its ID: with the former time, it would
- *  wait for a moment that is still to come. */
+/** If the clock is set back by more than this, IDs follow it. An event counts as received at the time of its ID: with the former time, it
+ *  would wait for a time in the future. */
 const MAX_AHEAD_MS = 1_000;
 
 let nextId = monotonicFactory(random);
@@ -57,7 +57,7 @@ const MAX_TIME_MS = 2 ** 48 - 1;
 /** The first 6 of the 16 random digits in IDs of events that the service itself sends. Seeds cannot produce such an ID, so senders cannot
  *  claim the ID of a future `function.failed` event, for example. One in a billion random IDs starts like this. */
 const OWN_EVENT = 'SYSTEM';
-/** Replaces it in seeded IDs. Clients create seeds at random: rejecting the seed would fail one send in a billion permanently. */
+/** Replaces OWN_EVENT in seeded IDs. Clients create seeds at random: rejecting the seed would fail one send in a billion permanently. */
 const NOT_OWN_EVENT = 'SYSTEN';
 
 /** Reads `<unix ms>,<base64 of 10 bytes>` (docs/events.md#seeds); undefined for any other text. */

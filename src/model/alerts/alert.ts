@@ -2,11 +2,12 @@
  *  the alerts and their changes. */
 import { type RuleId, type RuleSettings, ruleOf } from './rules.ts';
 
-/** An alert must be over for so long, so that a value around the threshold does not open and resolve it again and again. */
+/** An alert resolves only after the value was clear for this long, so that a value around the threshold does not open and resolve it again
+ *  and again. */
 export const CLEAR_MS = 60_000;
 /** A value of a share, an age or a count must fall below this part of the threshold. */
 const CLEAR_SHARE = 0.8;
-/** Maximum per environment and rule; the worst are kept. */
+/** Maximum number of alerts per environment and rule; the worst are kept. */
 export const ALERTS_OF_RULE_MAX = 20;
 const NAME_MAX = 200;
 const DETAIL_MAX = 300;
@@ -17,7 +18,7 @@ export interface Measured {
   name: string;
   value: number;
   detail: string;
-  /** Page of the dashboard that shows what is behind it, with its query. */
+  /** Page of the dashboard, with its query, that shows the cause. */
   path: string;
   /** It may keep an alert open, but not open one. */
   isKnown?: boolean;
@@ -37,7 +38,7 @@ export interface Alert {
   threshold: number;
   /** The time since which the value has reached the threshold, Unix milliseconds. */
   since: number;
-  /** Absent: not for as long as the rule says. */
+  /** Absent: the value has not reached the threshold for as long as the rule says. */
   openedAt?: number;
   /** The time since which the value has been below again. */
   clearSince?: number;
@@ -48,7 +49,7 @@ export interface Alert {
 
 export const CHANGES = ['opened', 'reminded', 'resolved'] as const;
 
-/** A change of an alert, of which alert channels send messages. */
+/** A change of an alert, about which alert channels send messages. */
 export interface Change {
   kind: (typeof CHANGES)[number];
   at: number;
@@ -141,7 +142,7 @@ function continued(
   if (!isOpen(alert)) return {};
   const since = clearSince ?? nowMs;
   if (settings.isOn && nowMs - since < CLEAR_MS) return { alert: { ...current, clearSince: since } };
-  // Says what was wrong, so it has the alert before this measurement.
+  // The change has the alert before this measurement, because its message says what was wrong.
   return { change: resolved(alert, nowMs) };
 }
 

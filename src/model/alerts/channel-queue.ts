@@ -1,5 +1,5 @@
-/** Decides when an alert channel sends its messages: changes that come together share one message, quiet hours and
- *  an hourly limit delay it, and messages beyond the limit are only counted. Pure, as alert.ts. */
+/** Decides when an alert channel sends its messages: changes that occur together share one message, quiet hours and an hourly limit delay
+ *  it, and messages beyond the limit are only counted. Pure, as alert.ts. */
 import { wallClockOffsetMs } from '../schedules/wall-clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../values/time.ts';
 import { type Alert, CHANGES, type Change, isOpen } from './alert.ts';
@@ -11,7 +11,7 @@ export const GROUP_MS = 15_000;
 export const LISTED_MAX = 20;
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 5 * MINUTE_MS;
-/** A message that no attempt could send for so long is given up. */
+/** A message is given up when no attempt could send it for this long. */
 export const GIVEN_UP_MS = DAY_MS;
 
 /** Every day, from a time of the wall clock to another one: `22:00` to `07:00`. */
@@ -94,7 +94,7 @@ export function dueMessage({ message }: ChannelQueue, nowMs: number): Message | 
   return message && message.dueAt <= nowMs ? message : undefined;
 }
 
-/** @param id of the message; another one stays */
+/** @param id ID of the sent message; any other message stays */
 export function withSent(queue: ChannelQueue, id: string, nowMs: number): ChannelQueue {
   const { message, problem: _, ...rest } = queue;
   return message?.id === id ? { ...rest, sentAt: [...rest.sentAt, nowMs] } : queue;

@@ -15,7 +15,8 @@ interface Declared {
   /** The alert opens when the value reaches it. */
   threshold: number;
   windowSeconds: number;
-  /** `over`: the value is that of the window. `for`, the default: the value must have reached the threshold for so long. */
+  /** `over`: the value is measured over the window. `for`, the default: the value must have reached the threshold for as long as the
+   *  window. */
   window?: 'over';
   /** Whether it is on unless somebody says so. Default: true. */
   isOn?: false;

@@ -27,7 +27,8 @@ export interface ProbeResult {
   rejectsCalls?: boolean;
 }
 
-/** Whether no sign shows that the app has left its URL. Slowness or a rejecting proxy is no sign: anybody can cause it by many requests. */
+/** Whether nothing shows that the app has left its URL. Slowness or a rejecting proxy shows nothing: anybody can cause it by many
+ *  requests. */
 export function mayStillBeThere({ connectionProblem, status = 0, isApp, rejectsCalls }: ProbeResult): boolean {
   if (connectionProblem) return connectionProblem === 'timeout' || connectionProblem === 'broken';
   return isApp ? !rejectsCalls : status === 429 || status >= 500;

@@ -17,7 +17,7 @@ export interface Pin {
   version: string;
 }
 
-/** The pin as the field `version` of a run and the key of the index of a version have it: without `:`, `{` and `}`. */
+/** The pin as text, for the field `version` of a run and the key of a version's index: without `:`, `{` and `}`. */
 export function pinText({ app, version }: Pin): string {
   return `${encodeURIComponent(app.toWellFormed())}/${encodeURIComponent(version.toWellFormed())}`;
 }
@@ -71,20 +71,20 @@ export function isExceeded({ failureRate, minRuns }: AbortBound, { ended, failed
 
 /** Decisions of people about the versions of an app. */
 export interface VersionChoices {
-  /** The versioning of functions that do not say. */
+  /** The versioning of functions that do not set one. */
   versioning?: Versioning;
   /** Absent: automatic. */
   activation?: ActivationMode;
-  /** The version that a person made active. Until the app registers one that never was, no registration changes that. */
+  /** The version that a person made active. No registration changes that, until the app registers a version that was never active. */
   chosen?: string;
-  /** The ramp, until the app registers a version that never was, or another version is made active. */
+  /** The ramp, until the app registers a version that was never active, or another version is made active. */
   ramp?: GivenRamp;
   /** The ramp that aborted itself, until the next ramp, or until another version becomes active. */
   aborted?: AbortedRamp;
 }
 
-/** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it.
- *  `waiting`: nothing does before it is activated. `drained`: nothing does. */
+/** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it. `waiting`: nothing calls it
+ *  until it is activated. `drained`: nothing calls it. */
 export const VERSION_STATES = ['active', 'ramping', 'draining', 'waiting', 'drained'] as const;
 export type VersionState = (typeof VERSION_STATES)[number];
 
@@ -111,8 +111,8 @@ export function percentOf(version: string, { active, ramp }: StartedVersions): n
   return version === active ? 100 - (ramp?.percent ?? 0) : 0;
 }
 
-/** The version on which a new run of the function ends; undefined: its runs are not pinned. The same for a run that is
- *  created twice; and a run that is on the ramped version at 5 % would be there at 20 %. */
+/** The version on which a new run of the function ends; undefined: its runs are not pinned. A run that is created twice gets the same
+ *  version, and a run that is on the ramped version at 5 % would also be on it at 20 %. */
 export function versionOfRun({ version, ramp }: Pick<AppFunction, 'version' | 'ramp'>, runId: string) {
   if (version === undefined || !ramp) return version;
   // The digits of the ID are not evenly spread: its time comes first.
@@ -120,8 +120,7 @@ export function versionOfRun({ version, ramp }: Pick<AppFunction, 'version' | 'r
   return share < ramp.percent ? ramp.version : version;
 }
 
-/** The version on which the runs start that do not start on a version that ramps up: the active one, or if that one is
- *  to go down, the one before. */
+/** The version on which the other runs start while a version ramps up: the active one or, if that one ramps itself, the one before it. */
 export function formerOf(
   versions: readonly AppVersion[],
   version: string,
@@ -145,9 +144,9 @@ function versioningOf({ config, endpoint }: AppFunction, setting: Versioning | u
   return versioning === 'pinned' || versioning === 'latest' ? versioning : (setting ?? 'latest');
 }
 
-/** The functions of the active version as they are stored while another one ramps up. Functions that the other one
- *  lacks, or that are not pinned there, have no part in it.
- *  @param ramped undefined: no version does */
+/** The functions of the active version as they are stored while another version ramps up. Functions that the other version lacks, or does
+ *  not pin, have no ramp.
+ *  @param ramped undefined: no version ramps up */
 export function withRamp(
   functions: readonly AppFunction[],
   ramped: (Ramp & { functions: readonly AppFunction[] }) | undefined,

@@ -33,7 +33,7 @@ export function accessTo(grants: Grants, owner?: Owner): AccessLevel {
   return access;
 }
 
-/** Access to what shows all environments together. */
+/** Access to data that shows all environments together. */
 export function accessToAll(grants: Grants): AccessLevel {
   return levelsOf(grants).reduce((lowest, level) => (rankOf(level) < rankOf(lowest) ? level : lowest));
 }

@@ -25,7 +25,7 @@ export interface Passkey {
 }
 
 export interface SecondFactors {
-  /** `lastStep`: of the code that was used last. */
+  /** `lastStep`: step of the last used code. */
   totp?: { sealed: string; addedAt: number; lastStep: number } | undefined;
   passkeys: Passkey[];
   /** Digests of unused recovery codes. */

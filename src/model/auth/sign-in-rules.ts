@@ -26,7 +26,7 @@ export function rolesOf(rules: readonly RoleRule[], groups: readonly string[]): 
 }
 
 /** Anybody can have a Google account with an address of a company; only the company's own accounts have its domain as `hd`.
- *  @returns empty if the address belongs to no organization for sure */
+ *  @returns '' unless the address certainly belongs to an organization */
 export function domainOf({ iss, hd }: { iss: string; hd?: unknown }, email: string): string {
   const domain = email.split('@').at(-1) as string;
   if (iss !== GOOGLE || domain === 'gmail.com') return domain;

@@ -2,9 +2,9 @@
  *  in total and per group, such as a webhook. */
 export interface MemoryLimits {
   bytes: number;
-  /** A larger reservation gets this much. */
+  /** Maximum per group; a larger reservation gets this much. */
   bytesOfGroup: number;
-  /** How many of one group may wait with a time limit; more are refused at once. */
+  /** How many of one group may wait with a time limit; more are refused immediately. */
   waitingOfGroup: number;
 }
 

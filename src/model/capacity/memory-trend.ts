@@ -1,4 +1,4 @@
-/** Predicts when memory reaches a limit at its present growth. */
+/** Predicts when memory reaches a limit at its current rate of growth. */
 import { sum } from '../values/sum.ts';
 
 interface Sample {

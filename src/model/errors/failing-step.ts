@@ -1,4 +1,4 @@
-/** Finds the step that failed a run: the last one that failed with the run's error, or with a cause of it. */
+/** Finds the step that failed a run: the last one that failed with the run's error, or with one of its causes. */
 import type { Memo } from '../runs/memo.ts';
 import type { HistoryEntry } from '../runs/run.ts';
 import type { RunError } from '../runs/run-error.ts';

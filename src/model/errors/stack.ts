@@ -6,7 +6,7 @@ export interface Stack {
   head: string;
   /** Frames in the order of the text. */
   frames: StackFrame[];
-  /** The end that failed: Python writes that frame last. undefined if there are no frames. */
+  /** The end of the list at which the failing frame is: Python writes it last. undefined if there are no frames. */
   failedIn: 'first' | 'last' | undefined;
 }
 

@@ -83,7 +83,7 @@ export function subjectOf(source: Source, kind: 'event-key' | 'webhook'): string
   return source.startsWith(`${kind}:`) ? source.slice(kind.length + 1) : undefined;
 }
 
-/** A filter that begins so means all other sources. */
+/** Prefix of a filter that means all other sources. */
 const NOT = '!';
 
 /** The source that a filter means, and whether it means all others. */

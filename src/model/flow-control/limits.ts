@@ -51,7 +51,7 @@ export interface CallToLimit {
   capacity: number;
 }
 
-/** undefined if no limit applies and the call can start at once. */
+/** undefined if no limit applies and the call can start immediately. */
 export function limitsOf(call: CallToLimit): CallLimits | undefined {
   const { env, fn, isStart, capacity } = call;
   const options = flowOptionsOf(fn);

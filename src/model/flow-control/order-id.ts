@@ -1,5 +1,5 @@
-/** IDs of orders. An order is what lanes belong to: a function, functions of an app that share a name, or a function and a webhook with an
- *  order. That of a function is the function's ID, unless it would be read as another one. */
+/** IDs of orders. Lanes belong to an order: of a function, of functions of an app that share a name, or of a function and a webhook with an
+ *  order. The ID of a function's own order is the function's ID, unless that would be read as the ID of another order. */
 import type { AppFunction } from '../apps/app.ts';
 import type { TriggerTable } from '../events/triggers.ts';
 import { flowOptionsOf } from './function-options.ts';
@@ -19,14 +19,14 @@ export function webhookOrderId(functionId: string, webhookId: string): string {
   return `${OF_WEBHOOK}${webhookId}/${functionId}`;
 }
 
-/** undefined: it is not that of a webhook. */
+/** @returns undefined if it is not the order of a webhook */
 export function webhookOf(orderId: string): { functionId: string; webhookId: string } | undefined {
   if (!orderId.startsWith(OF_WEBHOOK)) return undefined;
   const end = orderId.indexOf('/', OF_WEBHOOK.length);
   return { webhookId: orderId.slice(OF_WEBHOOK.length, end), functionId: orderId.slice(end + 1) };
 }
 
-/** ID of the function that has this order for itself. */
+/** ID of the function that shares this order with no other. */
 export function functionOf(orderId: string): string {
   return orderId.startsWith(OF_FUNCTION) ? orderId.slice(OF_FUNCTION.length) : orderId;
 }

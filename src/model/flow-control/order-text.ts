@@ -1,5 +1,5 @@
-/** Values of `order.by` as texts that sort as the values do. A value is a number, a time (ISO 8601), or a version; an integer of any length in a
- *  text is a version of one part. Times are Unix seconds, so they compare with numbers that are. */
+/** Values of `order.by` as texts that sort as the values do. A value is a number, a time (ISO 8601), or a version; an integer of any length
+ *  in a text is a version of one part. Times become Unix seconds, so they compare with numbers that are Unix seconds. */
 
 /** Longer values cannot be read. */
 const LENGTH_MAX = 100;
@@ -35,7 +35,7 @@ function ofInteger(text: string): string {
 
 function ofNumber(value: number): string {
   if (Number.isInteger(value)) return ofInteger(String(BigInt(value)));
-  // 20 is the most that toFixed would need for 17 digits of numbers from 0.001 on; smaller ones lose digits, not their order.
+  // 20 decimal places suffice for 17 digits of numbers from 0.001 on; smaller numbers lose digits, not their order.
   const [whole = '', fraction = ''] = Math.abs(value).toFixed(20).split('.');
   return ofDecimal(value < 0, whole, fraction);
 }
@@ -69,17 +69,17 @@ function ofVersion(text: string): string | undefined {
 }
 
 function ofDecimal(isNegative: boolean, whole: string, fraction: string): string {
-  // An expression that looks for zeros at the end takes quadratic time.
+  // A regular expression for zeros at the end takes quadratic time.
   let end = fraction.length;
   while (fraction[end - 1] === '0') end--;
   const digits = fraction.slice(0, end);
   const text = counted(whole) + (digits && FRACTION + digits);
   if (!isNegative || !/[1-9]/.test(whole + digits)) return text + END;
-  // The greater the digits, the smaller the number; so is one with more of them.
+  // Of negative numbers, the one with more digits or greater digits is smaller.
   return `${NEGATIVE}${text.replace(/\d/g, (digit) => String(9 - Number(digit)))}~`;
 }
 
-/** Digits of a natural number behind their count: numbers of the same length sort as their digits do. */
+/** The digits of a natural number after their count, so that the texts sort as the numbers do. */
 function counted(digits: string): string {
   const significant = digits.replace(/^0+(?=\d)/, '');
   return String(significant.length).padStart(3, '0') + significant;

@@ -60,8 +60,8 @@ export class PartitionLayout {
     return first.count === 1 ? 0 : crc32(text) % first.count;
   }
 
-  /** All partitions in which the text's data may be, the present one first: another layout was in force when it was stored, or the clock
-   *  of the storing process was ahead when the layout changed. */
+  /** All partitions in which the text's data may be, the current one first: another layout was in force when it was stored, or the clock of
+   *  the storing process was ahead when the layout changed. */
   homesOf(text: string, nowMs: number): number[] {
     if (this.#last.count === 1) return [0];
     const hash = crc32(text);

@@ -1,8 +1,8 @@
 /** Paused runs: they have not ended, and are not called until somebody resumes them. Imports nothing, because the dashboard uses it in the
  *  browser. */
 
-/** Choices for a run whose call has used up its attempts. Restate has the same choice under the name `onMaxAttempts`;
- *  here "attempts" also counts the first one, and the reason of the pause is the same word. */
+/** Choices for a run whose call has used up its attempts. Restate calls this choice `onMaxAttempts`. Here, attempts include the first one,
+ *  and `exhausted` is also the reason of the pause. */
 export const ON_EXHAUSTED = ['fail', 'pause'] as const;
 export type OnExhausted = (typeof ON_EXHAUSTED)[number];
 

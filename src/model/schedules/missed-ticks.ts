@@ -1,7 +1,7 @@
 /** Decides which ticks a late timer makes up for, after the service was down or its worker died. */
 import { lastTick, nextTick } from './ticks.ts';
 
-/** Ticks up to this late all run, even with schedules by the second: a restart takes some seconds. */
+/** Ticks up to this late all run, even with schedules by the second: a restart takes a few seconds. */
 export const LATE_MS = 10_000;
 /** Maximum delay of ticks that a dead worker may have begun with, when another worker takes them over. */
 const TAKEN_OVER_MS = 600_000;

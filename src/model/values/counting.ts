@@ -1,6 +1,6 @@
 /** Counts by name. */
 
-/** How often each name comes. */
+/** How often each name occurs. */
 export function countsOf(names: Iterable<string>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;

@@ -1,7 +1,7 @@
 /** Issues of webhooks (docs/webhooks.md#issues): one for each webhook and kind of failure. */
 import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 
-/** `verification`: requests failed verification; `transform`: the transform or the filter failed; `quarantine`: requests came while the
+/** `verification`: requests failed verification; `transform`: the transform or the filter failed; `quarantine`: requests arrived while the
  *  transform was in quarantine, or caused it; `silence`: a webhook with regular requests gets no more requests. */
 export const ISSUE_KINDS = ['verification', 'transform', 'quarantine', 'silence'] as const;
 export type IssueKind = (typeof ISSUE_KINDS)[number];

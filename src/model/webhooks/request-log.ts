@@ -32,7 +32,7 @@ export interface LogSummary {
   storedBody?: string | undefined;
   /** ID of the logged request that this request repeats. */
   rerunOf?: string | undefined;
-  /** It did not come: it was fetched from the provider's list of what it sent. */
+  /** The request was not received, but fetched from the provider's list of sent requests. */
   recovered?: boolean | undefined;
   /** Version of the webhook that handled it; absent for requests that predate versions. */
   version?: number | undefined;

@@ -19,7 +19,7 @@ export interface TrafficHistory {
 }
 
 export interface Silence {
-  /** The webhook counts as silent from this time on unless a request comes, Unix milliseconds. */
+  /** The webhook counts as silent from this time on unless a request arrives, Unix milliseconds. */
   from: number;
   requestsPerHour: number;
 }

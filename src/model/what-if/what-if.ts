@@ -77,15 +77,15 @@ export interface WhatIfExample extends Difference {
   result: 'changed' | 'broken';
 }
 
-/** How often a function would start, here and there. */
+/** How often a function would start, with the active build and with the candidate. */
 export interface TriggersOfFunction {
   id: string;
   /** `refused`: the candidate registers it, and the service would refuse it. */
   change?: 'added' | 'removed' | 'refused';
-  /** Events that it listens to, here or there: those since the report's time, and those of the sample. */
+  /** Events that it listens to in either build: all since the report's time, and those of the sample. */
   received: number;
   sampled: number;
-  /** How many of the sample start it, here and there. */
+  /** How many events of the sample start it, with the active build and with the candidate. */
   present: number;
   candidate: number;
   /** Present if limits or triggers of a function with flow control differ. */
@@ -94,7 +94,7 @@ export interface TriggersOfFunction {
   schedules?: SchedulesOfFunction;
 }
 
-/** Ticks since the report's time, here and there. Equal times count once. */
+/** Ticks since the report's time in both builds. Equal times count once. */
 export interface SchedulesOfFunction {
   present: number;
   candidate: number;
@@ -110,9 +110,9 @@ export interface FlowReport {
   /** Unix milliseconds. */
   from: number;
   to: number;
-  /** Stored runs whose calls the simulated ones have. */
+  /** Number of stored runs whose calls the simulated runs have. */
   measured: number;
-  /** Absent: there is no such function, here or there. */
+  /** Absent: this build does not have the function. */
   present?: SimulatedFlow;
   candidate?: SimulatedFlow;
 }

@@ -52,7 +52,7 @@ export class SimulatedGroups extends Composed<{ options: FlowOptions; timeline: 
     const { nowMs } = this.deps.timeline;
     const { debounce: key } = event;
     const open = this.#debounces.get(key);
-    // An older event that comes later neither wins nor extends the period.
+    // An older event that arrives later neither wins nor extends the period.
     if (open && event.ts < open.event.ts) return true;
     const group = open ?? { event, count: 0, firstAt: nowMs, dueAt: 0 };
     group.event = event;

@@ -1,5 +1,6 @@
-/** Simulates flow control: these events under these limits, each run with the calls of a stored one. It has the order and the rules of the real
- *  thing (docs/flow-control.md), one function alone, and no failures. Bounded in time and memory by the events and the budget. */
+/** Simulates flow control: these events under these limits, each run with the calls of a stored one. It follows the order and the rules of
+ *  real flow control (docs/flow-control.md), for one function alone and without failures. Bounded in time and memory by the events and the
+ *  budget. */
 import type { FlowOptions } from '../../flow-control/options.ts';
 import { SimulatedDecisions } from './decisions.ts';
 import { SimulatedGroups } from './event-groups.ts';
@@ -13,7 +14,7 @@ const ONE_CALL: readonly SimulatedCall[] = [{ afterMs: 0, ms: 0 }];
 const NO_OPTIONS: FlowOptions = { runConcurrency: [], stepConcurrency: [] };
 
 /** @param events in the order of their receipt
- *  @param courses calls of stored runs, which the simulated ones have in turn; none: they take no time */
+ *  @param courses calls of stored runs, which simulated runs have in turn; none: simulated runs take no time */
 export function simulateFlow(
   events: readonly SimulatedEvent[],
   options: FlowOptions | undefined,

@@ -29,7 +29,7 @@ export interface SimulatedCall {
 export interface SimulatedFlow {
   /** Events that start the function. */
   events: number;
-  /** Runs that they make. */
+  /** Runs that these events start. */
   runs: number;
   /** Events without a run. */
   skipped: { rate_limited: number; idempotent: number; singleton: number };
@@ -41,6 +41,6 @@ export interface SimulatedFlow {
   waitingMax: number;
   waitP99Ms: number;
   waitMaxMs: number;
-  /** Whether it went to its end. */
+  /** Whether the simulation ran to its end. */
   complete: boolean;
 }

@@ -10,7 +10,7 @@ export interface WaitingCall {
   score: number;
   isStart: boolean;
   event: SimulatedEvent;
-  /** Whether the run of the call has ended meanwhile. */
+  /** Whether the run of the call has ended in the meantime. */
   isOver(): boolean;
   /** Called when the call has its permits. */
   begin(): void;
@@ -26,7 +26,7 @@ interface Limit {
   toleranceMs: number;
   /** Theoretical time of its next start (GCRA). */
   nextAt: number;
-  /** When it is looked at again. */
+  /** Time of its next check. */
   checkAt?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The time of a simulation: what happens next, until all has happened or the budget is used up. */
+/** The timeline of a simulation: runs its moments in order, until none is left or the budget is used up. */
 import { Heap } from '../../values/heap.ts';
 
 interface Moment {
