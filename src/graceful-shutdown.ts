@@ -47,7 +47,7 @@ export function gracefulShutdown(
     connections.delete(socket);
     upgraded.add(socket);
   });
-  // Before the application, which might respond at once.
+  // Before the application, which might respond immediately.
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     connections.set(socket, response);
     if (isEnding) response.shouldKeepAlive = false;

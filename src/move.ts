@@ -2,7 +2,7 @@
  *
  *      MOVE_FROM_REDIS_URL=redis://old:6379 REDIS_CLUSTER_URLS=redis://new:6379 scripts/start move [cancel]
  *
- *  It can be interrupted at any time, and repeated or canceled then. */
+ *  It can be interrupted at any time, and then be repeated or cancelled. */
 import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { inTime } from './model/values/in-time.ts';

@@ -43,7 +43,7 @@ export interface ShutdownOptions {
   close: (ending: Ending) => Promise<void>;
   /** undefined without a supervisor. */
   group?: GroupMember | undefined;
-  /** Default: a repeated signal ends the process at once. */
+  /** Default: a repeated signal ends the process immediately. */
   onRepeatedSignal?: (signal: NodeJS.Signals) => void;
 }
 
@@ -68,7 +68,7 @@ export function endInOrder({ log, graceMs, close, group, onRepeatedSignal }: Shu
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     let isRepeated = false;
-    // The listener stays, because a signal without one ends the process at once, with its requests.
+    // The listener stays, because a signal without one ends the process immediately, with its requests.
     process.on(signal, () => {
       if (isRepeated) return repeated(signal);
       isRepeated = true;

@@ -9,7 +9,7 @@ export class Opened {
   readonly #closes: (() => unknown)[] = [];
   #isClosed = false;
 
-  /** A resource that is added after `close` is closed at once: a failed start may not have noticed the failure yet. */
+  /** A resource that is added after `close` is closed immediately: a failed start may not have noticed the failure yet. */
   add<Part extends Closable>(part: Part): Part {
     this.#closes.push(() => part.close());
     if (this.#isClosed) this.close().catch(() => {});

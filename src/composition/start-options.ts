@@ -17,14 +17,14 @@ export interface StartOptions {
 }
 
 export interface Ending {
-  /** Another process has taken over, and accepts the connections to come (supervision/process-group.ts). */
+  /** Another process has taken over, and accepts new connections (supervision/process-group.ts). */
   isReplaced: boolean;
 }
 
 export interface Running {
   /** Ports that it listens on. */
   ports: { port?: number; metricsPort?: number };
-  /** Lets tests run a round at once. */
+  /** Lets tests run a round immediately. */
   duties: Pick<DutyRunner, 'runNow' | 'states'>;
   close(ending?: Ending): Promise<void>;
 }

@@ -76,7 +76,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   opened.add(duties.start(TELEMETRY_DUTIES, reporting));
   const working: Pick<Running, 'close'>[] = [workers];
   opened.add({ close: () => Promise.all(working.map((part) => part.close())) });
-  // Works on the only partition at once; otherwise waits for the heartbeats of other workers.
+  // Works on the only partition immediately; otherwise waits for the heartbeats of other workers.
   workers.assign(store.partitions.layout.count === 1 ? [0] : []);
   await workers.ready();
   working.push(duties.start(WORKER_DUTIES, parts));
@@ -84,7 +84,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   if (parts.outboxDeps) working.push(duties.start(OUTBOX_DUTIES, parts.outboxDeps));
   devClock?.onAlarms(async () => {
     const rounds = [reconciliation.name];
-    // A run may move to Postgres at this moment: what the first round still finds in Redis has its wake-up then.
+    // A run may move to Postgres meanwhile. Runs that the first round still finds in Redis have their wake-ups then.
     if (parts.archiveDutyDeps) rounds.push(returning.name, reconciliation.name);
     for (const name of rounds) await duties.runNow(name);
   });

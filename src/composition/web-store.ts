@@ -33,7 +33,7 @@ export function openWebStore(
   { config, log, recorder, runCounts, tracing }: Core,
   fail: (error: Error) => void,
 ): WebStore {
-  // Commands fail at once while Redis is down.
+  // Commands fail immediately while Redis is down.
   const redis: Redis = connect(config, CONNECTIONS.commands.web, log);
   const store = createStore(redis, config);
   const subscribing = { redis, key: store.keys.cacheInvalidation };

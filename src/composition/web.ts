@@ -113,7 +113,7 @@ const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {
   discovery,
 };
 
-/** Dependencies for processing requests that come from elsewhere than their provider. */
+/** Dependencies for processing requests that do not come from the provider itself. */
 function requestProcessing(parts: WebhookParts & WebNeeds & Pick<ServerParts, 'backpressure' | 'functionTables'>) {
   const { transforms, acceptor, telemetry, backpressure, fetchDocument, largeBodies, functionTables, config } = parts;
   const { webhookFilters, webhookOrders } = parts;

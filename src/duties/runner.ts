@@ -41,7 +41,7 @@ export class DutyRunner {
     return [...this.#loops.values()].map(({ state }) => state);
   }
 
-  /** Runs a round at once, after a running one. Resolves when it has ended, even with a failure. */
+  /** Runs a round immediately, after a running one. Resolves when it has ended, even with a failure. */
   async runNow(name: string): Promise<void> {
     const loop = this.#loops.get(name);
     if (!loop) throw new RangeError(`no duty ${name} here, only ${[...this.#loops.keys()].join(', ')}`);

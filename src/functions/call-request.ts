@@ -23,17 +23,17 @@ export interface CallContext {
   /** Hashed IDs of the finished steps in the order of their completion. */
   stack: readonly string[];
   memos: Readonly<Record<string, Memo>>;
-  /** The memos have no room in the body. */
+  /** The memos do not fit into the body. */
   omitsMemos?: true | undefined;
   /** True while other steps are in progress: the SDK then plans new steps instead of running them. */
   planOnly: boolean;
   /** IDs of the functions deferred by the run. */
   defers?: readonly string[] | undefined;
-  /** Nothing of the call is stored, so nothing in it leads back to its run. */
+  /** The call stores nothing, so nothing in it identifies its run. */
   whatIf?: true;
 }
 
-/** A call that must have all of its run in its body has no room for it. */
+/** A call that must have all of its run in its body would be too large. */
 export class CallTooLarge extends Error {
   override name = 'CallTooLarge';
 }

@@ -19,7 +19,8 @@ const OUTPUT_CHARS = 16_384;
 export const RESPONSE_MAX_BYTES = 65_536;
 const EXCERPT_CHARS = 500;
 const GONE = 410;
-/** The log of a webhook has a request within seconds after its response, and has it first if the destination is new. */
+/** Time in which a request may still be missing: if the destination is new, the request is only in the webhook's log, which has it within
+ *  seconds after its response. */
 const LOGGED_AFTER_MS = 60_000;
 const LOGGED_SOON_MS = 1_000;
 

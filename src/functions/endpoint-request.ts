@@ -61,8 +61,8 @@ export function endpointRequest(
  *  for a call is never signed.
  *  @throws EndpointRefused */
 function signedPart(endpoint: EndpointProtocol, { method, body }: Record<'method' | 'body', string>): string {
-  // The official Go SDK (0.16.0) verifies the canonical form of the run's ID, which is no JSON and becomes nothing. So does a call whose body it
-  // cannot make canonical, such as one with a name twice.
+  // The official Go SDK (0.16.0) verifies the canonical form of the run's ID, which is not JSON and becomes nothing. So does a call whose
+  // body it cannot make canonical, such as one with a name twice.
   const coversBody = endpoint !== 'signed-run-id' && (method === 'POST' || method === 'PUT');
   if (!coversBody && mayHoldEvent(body)) throw new EndpointRefused(LOOKS_LIKE_CALL);
   if (!coversBody || body === '') return '';

@@ -72,7 +72,7 @@ export class FunctionClient extends Composed<FunctionClientOptions> {
   readonly #memory = new ResponseMemory(LARGEST_AT_ONCE * this.deps.responseMaxBytes);
   #isAbandoned = false;
 
-  /** Calls the function and returns the outcome, even if no response comes. Throws only before the call: if the memos cannot be
+  /** Calls the function and returns the outcome, even if no response arrives. Throws only before the call: if the memos cannot be
    *  serialized, a what-if call is too large, a key, a secret or the original request cannot be read, or no connection of the app accepts
    *  the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
@@ -173,7 +173,7 @@ export class FunctionClient extends Composed<FunctionClientOptions> {
     }
   }
 
-  /** @returns the request that the destination sends on, if it does; a failure if it is not there */
+  /** @returns the original request, if the destination forwards it; a failure if it is gone */
   async #originalOf(
     destination: Destination,
     fn: AppFunction,

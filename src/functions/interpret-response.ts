@@ -18,7 +18,7 @@ export interface Failure extends RunFailure {
   retryAfterMs?: number | undefined;
   /** Set if no response arrived in time. */
   noResponse?: true;
-  /** Set if something else than an SDK responded, such as the host of a deployment that is gone. */
+  /** Set if something other than an SDK responded, such as the host of a deployment that is gone. */
   isForeign?: true;
   /** Set if the version on which the run ends is not known. */
   isVersionUnknown?: true;
@@ -143,8 +143,8 @@ function refusal({ problem, message }: OpsProblem): Failure {
     : permanentFailure(problem, message);
 }
 
-/** A streamed response: status 201 at once, white space while the function runs, and at the end a JSON envelope with the actual response
- *  (docs/protocol.md#streamed-answers). */
+/** A streamed response: status 201 immediately, white space while the function runs, and at the end a JSON envelope with the actual
+ *  response (docs/protocol.md#streamed-answers). */
 export const STREAMED = 201;
 
 const envelopeSchema = z.object({

@@ -6,7 +6,7 @@ import type { OutboundSettings } from '../config.ts';
 import { SERVER_SDK } from './headers.ts';
 import { AddressBlocked, HttpAgent, ResponseTooLarge, readText } from './http-agent.ts';
 
-/** For the whole response: a body that comes slowly is cut off. */
+/** For the whole response: a body that arrives slowly is cut off. */
 const TIMEOUT_MS = 15_000;
 /** A page of 100 items of 320 KB, or one item of 25 MiB. */
 const MAX_BYTES = 32 * 1_048_576;

@@ -16,7 +16,7 @@ export class AcceptedEvents extends Composed<{
     if (stored) return stored;
     const queued = await this.deps.queued.find(env, id);
     if (queued) return { ...recordOf(queued, parseStored), source: queued.source, duplicates: 0 };
-    // The event may have been stored meanwhile.
+    // The event may have been stored in the meantime.
     return this.deps.stored.read(env, id);
   }
 
@@ -29,13 +29,13 @@ export class AcceptedEvents extends Composed<{
   }
 
   /** IDs of the events that have been accepted and are still stored. Any other event was never accepted, or is gone.
-   *  @throws ServiceError archive_unavailable, overloaded: it cannot be told now */
+   *  @throws ServiceError archive_unavailable, overloaded: it is unknown now */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = await this.deps.stored.present(env, ids);
     const others = () => ids.filter((id) => !present.has(id));
     if (others().length === 0) return present;
     for (const id of await this.deps.queued.present(env, others())) present.add(id);
-    // Some may have been stored meanwhile.
+    // Some may have been stored in the meantime.
     for (const id of await this.deps.stored.present(env, others())) present.add(id);
     return present;
   }

@@ -16,7 +16,7 @@ export class PastEvents
   }>
   implements Pick<Events, 'since'>
 {
-  /** Each event once, oldest first, except for events archived meanwhile.
+  /** Each event once, oldest first, except for events archived in the meantime.
    *  @throws ServiceError archive_unavailable, if the range may include archived events */
   async *since(env: string, name: string, receivedAtMs: number, limit: number): AsyncGenerator<NamedEvent[]> {
     const isHot = receivedAtMs >= archiveBorder(this.deps.archive, Date.now());

@@ -11,7 +11,7 @@ const IN_BOTH_MAX = 10_000;
 
 export interface CountedRuns extends MaybeIncomplete {
   intervals: RunInterval[];
-  /** Archived runs created before are not counted; undefined: all are. */
+  /** Archived runs created before this time are not counted; undefined: all are counted. */
   stoppedAt?: number;
 }
 

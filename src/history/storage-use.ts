@@ -1,4 +1,4 @@
-/** Storage of an environment in Redis and Postgres, and the cost of its retention. Cached for some seconds. */
+/** Storage of an environment in Redis and Postgres, and the cost of its retention. Cached for a few seconds. */
 import { LRUCache } from 'lru-cache';
 import type { Archive } from '../archive/archive.ts';
 import { dayOf } from '../archive/archived-days.ts';

@@ -5,7 +5,7 @@ import type { Ending } from '../model/runs/run.ts';
 import type { IssueKind } from '../model/webhooks/issue.ts';
 
 /** `steps`: the function returned steps; `failed`: a retry may help; `failed_permanently`: the app asks for no retry; `no_response`: no
- *  response came in time. */
+ *  response arrived in time. */
 export const CALL_RESULTS = ['completed', 'steps', 'failed', 'failed_permanently', 'no_response'] as const;
 export type CallResult = (typeof CALL_RESULTS)[number];
 
@@ -32,7 +32,7 @@ export interface JobRecorder {
   jobFinished(queue: string, outcome: 'completed' | 'failed', ms: number): void;
   jobStalled(queue: string): void;
   ingestJobStarted(events: number): void;
-  /** An ingest job that stalled repeatedly was split in two. */
+  /** An ingest job that stalled repeatedly was split. */
   ingestJobSplit(): void;
   /** An event whose ingest job stalls even alone will not be retried. */
   eventDeadLettered(): void;
@@ -69,7 +69,7 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   runStarted(delayMs: number): void;
   runEnded(status: Ending['status']): void;
   functionCalled(result: CallResult, ms: number): void;
-  /** A round of periodic work is over (duties/duty.ts). */
+  /** A round of periodic work has ended (duties/duty.ts). */
   dutyRound(duty: string, outcome: 'completed' | 'failed', ms: number): void;
   /** The archive received this many events and runs. */
   archiveShipped(events: number, runs: number, ms: number): void;

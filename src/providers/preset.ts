@@ -217,8 +217,8 @@ export const presetSchema = z.strictObject({
   settings: z.array(settingSchema).max(5).default([]),
   methods: z.array(z.enum(METHODS)).min(1).default(['POST']),
   handshakes: z.array(handshakeSchema).max(5).default([]),
-  /** How the default transform names events: `stripe/{body:type}`; several forms are separated by `, or `. The
-   *  transform may tidy values: lower case, dots for `:` and `/`, without what a colon ends (`jira:issue_created`). */
+  /** How the default transform names events: `stripe/{body:type}`; several forms are separated by `, or `. The transform may tidy values:
+   *  lower case, dots for `:` and `/`, without a prefix that ends in a colon (`jira:issue_created`). */
   eventName: z.string().max(200),
   /** Location of the provider's own event ID: the deduplication ID. Several locations if only their combination is unique. */
   eventId: z.union([locationSchema, templateSchema]).optional(),

@@ -15,7 +15,7 @@ const accountFieldSchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z_]{0,29}$/),
   label: z.string().max(60),
   description: z.string().max(300),
-  /** It must match as a whole. */
+  /** It must match the whole value. */
   pattern: z.string().max(200),
 });
 export type AccountField = z.infer<typeof accountFieldSchema>;
@@ -35,7 +35,7 @@ const pagesSchema = z.discriminatedUnion('by', [
 export const sentListSchema = z.strictObject({
   /** The provider's page on the list. */
   docs: z.url(),
-  /** Scheme and host of the API. Keys with a prefix may belong to another one. */
+  /** Scheme and host of the API. Keys with the prefix of the sandbox belong to the sandbox's API. */
   api: z.url(),
   sandbox: z.strictObject({ keyPrefix: z.string().min(1), api: z.url() }).optional(),
   key: z.strictObject({
@@ -47,14 +47,14 @@ export const sentListSchema = z.strictObject({
   }),
   headers: headersSchema.default({}),
   account: z.array(accountFieldSchema).max(6).default([]),
-  /** Lists of different accounts; that one is read whose fields the webhook has. */
+  /** Lists of different accounts. The list whose fields the webhook has is read. */
   sources: z
     .array(
       z.strictObject({
         /** `github-app`: the key is the private key of an app, with which a token is signed. */
         auth: z.enum(['bearer', 'github-app']).default('bearer'),
         list: urlPathSchema,
-        /** One item, by `{ref}`. */
+        /** Path of one item, by `{ref}`. */
         item: urlPathSchema,
         /** A POST to it asks the provider to send the request again. */
         redeliver: urlPathSchema.optional(),
@@ -62,7 +62,7 @@ export const sentListSchema = z.strictObject({
     )
     .min(1)
     .max(4),
-  /** Parameters of the list. `{from:s}`, `{to:iso}` and the like are the span that is asked for. */
+  /** Parameters of the list. `{from:s}`, `{to:iso}` and the like stand for the requested span. */
   query: z.record(z.string().max(50), z.string().max(100)).default({}),
   pages: pagesSchema,
   /** The list's items, newest first. */
@@ -73,7 +73,8 @@ export const sentListSchema = z.strictObject({
   time: z.strictObject({ at: pathSchema, unit: z.enum(['s', 'iso']) }),
   /** The whole `id` must match it; an item whose `id` does not is not the provider's. */
   idPattern: z.string().max(100),
-  /** The list has the items of all endpoints of the account; the type of those that this endpoint gets is read from the API. */
+  /** Set if the list has the items of all endpoints of the account. The types of the items that this endpoint gets are read from the
+   *  API. */
   subscription: z
     .strictObject({
       path: urlPathSchema,
@@ -84,13 +85,13 @@ export const sentListSchema = z.strictObject({
       type: pathSchema,
     })
     .optional(),
-  /** How a fetched item becomes the request that would have come. */
+  /** How a fetched item becomes the missing request. */
   request: z.strictObject({
     body: pathSchema,
     /** Path of the headers; those of `headers` are added. */
     headersAt: pathSchema.optional(),
     headers: headersSchema.default({}),
-    /** Name of the form's field that has the body, where the content type is that of a form. */
+    /** Name of the form field that has the body, if the content type is that of a form. */
     formField: z.string().optional(),
   }),
   /** Headers with the number of requests that are left, and when there are more (Unix seconds). */
@@ -102,5 +103,5 @@ export const sentListSchema = z.strictObject({
 });
 export type SentList = z.infer<typeof sentListSchema>;
 
-/** A provider that has no list of what it sent, and the page by which one can see that. */
+/** A provider that has no list of sent requests, and the page that shows this. */
 export const noSentListSchema = z.strictObject({ none: z.string().max(200), docs: z.url() });

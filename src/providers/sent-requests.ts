@@ -44,7 +44,7 @@ export interface SentPage {
   oldestAt: number | undefined;
 }
 
-/** The provider's response is none that its documentation describes. */
+/** The provider's response does not match its documentation. */
 export class SentListError extends Error {
   override name = 'SentListError';
 }
@@ -94,7 +94,7 @@ export function itemUrl(list: SentList, account: SentAccount, ref: string): stri
   return urlOf(list, account, (source) => source.item, { ref }).href;
 }
 
-/** undefined if the provider sends nothing again on request. */
+/** @returns undefined if the provider does not send requests again on request */
 export function redeliverUrl(list: SentList, account: SentAccount, ref: string): string | undefined {
   const { redeliver } = sourceOf(list, account.fields) ?? {};
   return redeliver === undefined ? undefined : urlOf(list, account, () => redeliver, { ref }).href;
@@ -130,7 +130,7 @@ function filled(text: string, { fields }: SentAccount, { from, to }: Span): stri
   });
 }
 
-/** @throws Error if the key of an app is none */
+/** @throws Error if the key of an app is not a private key */
 export function sentHeaders(list: SentList, { fields, key }: SentAccount, nowMs: number): Record<string, string> {
   const isApp = sourceOf(list, fields)?.auth === 'github-app';
   const token = isApp ? appToken(key, fields.app ?? '', nowMs) : key;
@@ -195,7 +195,7 @@ function nextOf(
   const links = [headers.link].flat().join().split(',');
   const next = links.find((link) => link.includes('rel="next"'));
   const url = next?.slice(next.indexOf('<') + 1, next.indexOf('>'));
-  // Its parameter alone is used: the key goes to no other URL.
+  // Only its parameter is used, so that the key goes to no other URL.
   return (url && URL.parse(url, 'https://provider')?.searchParams.get(pages.parameter)) || undefined;
 }
 
@@ -211,7 +211,7 @@ export interface MadeRequest {
   body: Buffer;
 }
 
-/** The request that would have come.
+/** The missing request.
  *  @param text the response for one item
  *  @returns undefined if the provider has the item without its body
  *  @throws SentListError */

@@ -1,9 +1,9 @@
 /** Several processes of one role.
  *
- *  1. The first process starts alone. If it ends before it is ready, the group has failed: a wrong setting is reported
- *     once, as by a single process.
- *  2. The others start, all at once.
- *  3. A process that ends is replaced, at once or after a delay (restart-delay.ts).
+ *  1. The first process starts alone. If it ends before it is ready, the group has failed: a wrong setting is reported once, as by a single
+ *  process.
+ *  2. The others start, all at the same time.
+ *  3. A process that ends is replaced, immediately or after a delay (restart-delay.ts).
  *  4. `reload` replaces one after another: a successor starts, and takes over when it is ready.
  *  5. `stop` ends all with SIGTERM; each shuts down in order. */
 import type { ChildProcess } from 'node:child_process';
@@ -64,7 +64,7 @@ export class ProcessGroup extends Composed<ProcessGroupOptions> {
     return this.#ready.promise;
   }
 
-  /** Stops at the first successor that does not become ready: it logs why, and the present processes continue.
+  /** Stops at the first successor that does not become ready: it logs why, and the current processes continue.
    *  @param graceMs maximum time for a replaced process to end
    *  @returns whether all were replaced */
   async reload(graceMs: number): Promise<boolean> {
@@ -87,7 +87,7 @@ export class ProcessGroup extends Composed<ProcessGroupOptions> {
     if (this.#failures > 0) throw new Error(`${this.#failures} processes did not shut down in order`);
   }
 
-  /** Kills all at once. */
+  /** Kills all processes. */
   kill(): void {
     for (const { child } of this.#processes) child.kill('SIGKILL');
   }

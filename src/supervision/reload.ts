@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 /** @param reload resolves to whether all were replaced */
 export function reloadOnSignal(reload: () => Promise<boolean>, log: Logger): void {
   let isReloading = false;
-  /** Another signal arrived meanwhile: processes that were already replaced may not have the newest version. */
+  /** Another signal arrived in the meantime: processes that were already replaced may not have the newest version. */
   let isAskedAgain = false;
   process.on('SIGUSR2', async () => {
     if (isReloading) {

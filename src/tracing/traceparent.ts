@@ -1,4 +1,4 @@
-/** W3C traceparent of a recorded span, as stored in events, jobs and run records. Loads nothing of OpenTelemetry. */
+/** W3C traceparent of a recorded span, as stored in events, jobs and run records. Loads no part of OpenTelemetry. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 
 export interface ParsedTrace {

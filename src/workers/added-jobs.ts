@@ -1,5 +1,5 @@
-/** Runs jobs that this process adds and takes in one script (store/redis/lua/lib/add-jobs.lua). To wake the worker, to fetch the job, and to
- *  start the call would be three more round trips before the first call of each run. */
+/** Runs jobs that this process adds and takes in one script (store/redis/lua/lib/add-jobs.lua). Waking the worker, fetching the job and
+ *  starting the call would take three more round trips before the first call of each run. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Job } from 'bullmq';
 import type { CallLimiter } from '../jobs/runs/admission/call-limiter.ts';

@@ -29,9 +29,8 @@ export class JobEnds<Data> {
     };
   }
 
-  /** BullMQ's worker takes jobs one by one, each in a round trip, and begins the first when it has taken the last: with many jobs that
-   *  wait, the first would wait for all these round trips. Its own script also wakes a worker for each job that one takes, though none may
-   *  be left. */
+  /** BullMQ's worker takes jobs one by one, each in a round trip, and begins the first when it has taken the last: with many waiting jobs,
+   *  the first would wait for all these round trips. Its own script also wakes a worker for each job taken, even if no job is left. */
   #takeFrom(waiting: string, jobLists: Pick<JobLists, 'take'>): void {
     const { backend, opts } = this.#worker;
     const otherwise = backend.moveToActive.bind(backend);
@@ -71,7 +70,8 @@ export class JobEnds<Data> {
     return { key: backend.toKey(id), id, token, nowMs: Date.now(), lockMs: opts.lockDuration as number, takesNext };
   }
 
-  /** The result in the form of BullMQ's worker: the next job, or no job, and when a delayed job is due; undefined: the worker looks itself. */
+  /** The result in the form of BullMQ's worker: the next job, or no job, and when a delayed job is due; undefined: the worker looks for a
+   *  job itself. */
   #nextOf(finished: Finished, nowMs: number): NextJob | undefined {
     const { next, delayedUntil } = finished;
     if (!next) return finished.isSure ? [undefined, undefined, 0, delayedUntil] : undefined;

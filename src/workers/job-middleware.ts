@@ -110,8 +110,8 @@ export function withLockExtension<Data>(
   };
 }
 
-/** Releases active jobs at shutdown: another worker takes them at once, and no attempt is used up. BullMQ itself can
- *  only abandon them until their locks expire. */
+/** Releases active jobs at shutdown: another worker takes them immediately, and no attempt is used up. BullMQ itself can only abandon them
+ *  until their locks expire. */
 export class JobRelease {
   readonly #active = new Set<() => void>();
 

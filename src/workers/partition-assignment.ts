@@ -1,5 +1,5 @@
 /** Assigns partitions to workers. Every worker computes the assignment from the list of live workers, so they agree without communication.
- *  While their lists differ for some seconds, two workers work on the same partition, which is harmless, or a partition waits. Each
+ *  While their lists differ for a few seconds, two workers work on the same partition, which is harmless, or a partition waits. Each
  *  partition has a worker, each worker has a partition, loads differ by at most one, and few partitions move when workers come and go. */
 import { crc32 } from 'node:zlib';
 import { duty } from '../duties/duty.ts';

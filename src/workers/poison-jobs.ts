@@ -14,7 +14,7 @@ const ISOLATE_AFTER = 3;
 const SPLIT_AGAIN_AFTER = 1;
 /** Further stalls of a single event in isolation before it becomes a dead letter. */
 const DEAD_LETTER_AFTER = 3;
-/** Each level of splitting costs a worker: of 500 events, each is alone after three. */
+/** Each level of splitting costs a worker. Of 500 events, each is alone after three levels. */
 const PARTS = 8;
 /** Delay of an isolated job while another one is active. */
 const ISOLATION_DELAY_MS = 500;

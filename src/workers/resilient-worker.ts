@@ -71,7 +71,7 @@ export class ResilientWorker {
       { queue: worker.name, prefix: worker.opts.prefix },
       'a worker got stuck; another one takes its place',
     );
-    // If the worker recovers, it only finishes its present jobs.
+    // If the worker recovers, it only finishes its current jobs.
     worker.pause(true).catch(() => {});
     this.#abandoned.push(worker);
     this.#replace();

@@ -19,7 +19,7 @@ const OTHERS_MS = 250;
 export const WAIT_MAX_MS = 10_000;
 /** An app that has not responded after this time waits for something itself, so that more concurrent calls do not slow it down. */
 const LONG_MS = 50;
-/** If this process is late by as much, the machine is busy, and the app may be slow for the same reason. */
+/** If this process is late by this much, the machine is busy, and the app may be slow for the same reason. */
 const LATE_MS = 5;
 
 export class WakeUps {
@@ -104,8 +104,8 @@ export class WakeUps {
     };
   }
 
-  /** Lets others work while a wake-up waits for longer than this. Afterwards the wake-up goes on at once: what an app has answered is
-   *  stored first. */
+  /** Lets others work while a wake-up waits for longer than `afterMs`. Afterwards the wake-up continues immediately, so that what an app
+   *  has answered is stored first. */
   async wait<T>(awaited: Promise<T>, afterMs = 0): Promise<T> {
     let isWaiting = false;
     let timer: NodeJS.Timeout | undefined;

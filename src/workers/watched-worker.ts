@@ -13,7 +13,7 @@ interface Watch {
   inProgress: number;
   /** Maximum number of jobs at a time. */
   capacity: number;
-  /** Jobs that run beside those of its loop. */
+  /** Jobs that run in addition to those of its loop. */
   taken: Set<Promise<void>>;
   /** Number of jobs that a script may be taking for it. */
   expected: number;
@@ -24,7 +24,7 @@ interface Watch {
 interface Loop {
   /** Set while it waits for a job. */
   waiting: Promise<unknown> | null;
-  /** Whether it waits until it is woken, rather than to look for a job at once. */
+  /** Whether it waits until it is woken, instead of looking for a job immediately. */
   drained: boolean;
   /** Jobs of its loop: those that it fetches, has fetched or runs. */
   mainLoopQueue: { add(job: Promise<void>): void; numTotal(): number } | null;
@@ -80,7 +80,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     );
   }
 
-  /** Like `expectAdded`, for jobs that a script takes beside one of its loop. */
+  /** Like `expectAdded`, for jobs that a script takes in addition to one of its loop. */
   expectBeside(wanted: number): number {
     const { mainLoopQueue } = this as unknown as Loop;
     return this.expect(mainLoopQueue ? Math.min(wanted, this.concurrency - mainLoopQueue.numTotal()) : 0);
@@ -104,7 +104,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return undefined;
   }
 
-  /** Runs jobs of `takenJob` at once, and the jobs that it fetches when they end.
+  /** Runs jobs of `takenJob` immediately, and the jobs that it fetches when they end.
    *  @param expected what `expectAdded` or `expectBeside` returned */
   runTaken(jobs: readonly Job<Data, void>[], expected: number): void {
     if (expected === 0) return;

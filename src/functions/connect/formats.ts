@@ -59,7 +59,7 @@ export const JSON_TEXT: MessageFormat = {
   readBody: (message, body) => message.fromJson(parse(body)),
 };
 
-/** Frames come before their sender has authenticated.
+/** Frames arrive before their sender has authenticated.
  *  @throws Error if it is no JSON, or nested too deep */
 function parse(data: Buffer): unknown {
   const text = data.toString('utf8');

@@ -23,7 +23,7 @@ export function rootsOf(certificates: readonly X509Certificate[]): Roots {
 
 let publicRoots: Roots | undefined;
 
-/** Mozilla's roots, as bundled with this version of Node. Read on first use: that takes some 10 ms. */
+/** Mozilla's roots, as bundled with this version of Node. Read on first use: that takes about 10 ms. */
 export function trustedRoots(): Roots {
   publicRoots ??= rootsOf(rootCertificates.map((pem) => new X509Certificate(pem)));
   return publicRoots;

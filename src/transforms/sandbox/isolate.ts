@@ -170,7 +170,7 @@ function withBootstrap({ isolate, bootstrap, hostCalls, code, aheadMs, maxUses }
   };
 }
 
-/** Isolates that a call of the host ended because their time was over. */
+/** Isolates that a call of the host ended because their time was up. */
 const overdue = new WeakSet<ivm.Isolate>();
 
 function stopInCall(isolate: ivm.Isolate) {

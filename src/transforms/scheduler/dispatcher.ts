@@ -78,7 +78,8 @@ export function createDispatcher({
   /** Slow transforms always leave one thread to the others, and do not queue inside the child, where no request can overtake them. */
   function nextInMain(queue: FairQueue, load: Load): Batch | undefined {
     if (load.requests >= limits.threads * SENT_AHEAD) return undefined;
-    // Each thread has work: what waits until one is done goes together, and a message costs many times what a fast transform costs.
+    // All threads have work: requests that wait until one is done go together, because a message costs many times what a fast transform
+    // costs.
     if (load.batches >= limits.threads && queue.size < BATCH_MAX) return undefined;
     const mayRunSlow = load.slowBatches < Math.max(1, limits.threads - 1);
     const request = queue.next((key) => (mayRunSlow || !durations.isSlow(key)) && !joinsOthers(key, queue, load));
@@ -90,7 +91,7 @@ export function createDispatcher({
     };
   }
 
-  /** A fast transform gets one thread: its requests that come during a batch are the next one. */
+  /** A fast transform gets one thread: requests that come during its batch form the next batch. */
   function joinsOthers(key: string, queue: FairQueue, { sentAt }: Load): boolean {
     const lastAt = sentAt.get(key);
     if (lastAt === undefined || now() - lastAt >= JOIN_MS) return false;

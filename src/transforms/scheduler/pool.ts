@@ -5,7 +5,7 @@ import type { Batch, Load } from './in-flight.ts';
 import { notStarting, overloaded, type QueuedRequest, shuttingDown } from './queued-request.ts';
 import { type ProcessExit, type SandboxOptions, SandboxProcess } from './sandbox-process.ts';
 
-/** After this many failed starts in a row, the pool rejects requests at once until a child has started. */
+/** After this many failed starts in a row, the pool rejects requests immediately until a child has started. */
 const FAILED_STARTS_LIMIT = 3;
 const RESTART_MS = 100;
 /** Interval at which the pool checks again whether the child can take queued requests: running requests may take longer than expected. */

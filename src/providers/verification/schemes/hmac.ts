@@ -14,8 +14,8 @@ export type HmacScheme = z.infer<typeof hmacSchema>;
 
 const FORMS = { utf8: /./s, hex: /^([\da-f]{2})+$/i, base64: /^[\w+/-]+={0,2}$/ };
 
-/** Hashed in one turn of the event loop: a third of a millisecond, where 25 MiB would hold up every other request for
- *  tens of them. */
+/** Number of bytes hashed per turn of the event loop, in a third of a millisecond. 25 MiB at once would hold up every other request for
+ *  tens of milliseconds. */
 const SLICE_BYTES = 262_144;
 
 const DIGEST_BYTES = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };

@@ -1,5 +1,5 @@
 /** Calls of the web API inside an isolate to the host: hashes and the parsing of URLs. Only strings go in and out. isolated-vm's timeout
- *  does not count time that is spent here, so the host ends an isolate whose time is over. */
+ *  does not count time that is spent here, so the host ends an isolate whose time is up. */
 import { createHash, createHmac, type Hash, type Hmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
 /** '+' with the result, or '-' with the error message. */
@@ -20,7 +20,7 @@ class Refused extends Error {}
 
 export interface HostCalls {
   call: HostCall;
-  /** Time of `performance.now()` at which the present request has to end. */
+  /** Time of `performance.now()` at which the current request has to end. */
   deadline: number;
 }
 
