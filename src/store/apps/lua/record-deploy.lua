@@ -1,5 +1,5 @@
 -- Adds a deploy to the histories of its app and its environment, unless the app's newest deploy has the same content: several processes may
--- register an app at once.
+-- register an app at the same time.
 -- KEYS: the app's deploys (list, newest first)
 --       the environment's deploys (list, newest first)
 -- ARGV: deploy (JSON)

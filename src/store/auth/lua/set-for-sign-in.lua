@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Stores what a sign-in needs for some minutes. Runs even when Redis is out of memory, as start-session.lua does.
+-- Stores what a sign-in needs for a few minutes. Runs even when Redis is out of memory, as start-session.lua does.
 -- KEYS: key (string)
 -- ARGV: value, TTL (ms)
 -- Returns OK.

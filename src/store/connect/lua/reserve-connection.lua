@@ -1,7 +1,7 @@
 -- @include redis/lua/lib/now.lua
 -- Reserves a place for a connection while it registers its apps; the place expires unless the connection is stored.
 -- KEYS: connections of the environment (zset)
--- ARGV: connection ID, TTL (ms), most connections
+-- ARGV: connection ID, TTL (ms), maximum number of connections
 -- Returns 1; 0: the maximum number is reached.
 local now = time_now()
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)

@@ -1,6 +1,6 @@
 -- Finds the jobs that may hold an event that is accepted and not stored yet.
 -- KEYS: of a queue of ingest jobs: active (list), wait (list, the newest first), delayed (zset), failed (zset)
--- ARGV: what precedes the ID in the key of a job, the earliest time at which the job was added (ms), the latest, most of each kind
+-- ARGV: what precedes the ID in the key of a job, the earliest time at which the job was added (ms), the latest, maximum of each kind
 -- Returns the IDs of the jobs added within that time: active, waiting, delayed, then failed ones.
 local active, wait, delayed, failed = unpack(KEYS)
 local prefix, earliest, latest, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -1,6 +1,6 @@
 -- Lists all jobs that may hold an event that is accepted and not stored yet.
 -- KEYS: of a queue of ingest jobs: active (list), wait (list), paused (list), delayed (zset), failed (zset), prioritized (zset)
--- ARGV: most jobs
+-- ARGV: maximum number of jobs
 -- Returns the IDs of the jobs; nil if there are more.
 local count = 0
 for i = 1, 3 do

@@ -2,7 +2,7 @@
 -- @include flow-control/lua/lib/timer-check.lua
 -- @include flow-control/lua/lib/event-group.lua
 -- @include flow-control/lua/lib/lane.lua
--- Changes a lane at the end of a run, or because a person says so.
+-- Changes a lane at the end of a run, or because a person decided.
 -- KEYS: those of lib/event-group.lua
 -- ARGV: those of lib/event-group.lua; then lane, action, event, function and number of the run, as of lib/lane.lua
 -- Returns whether the lane has changed (1 or 0), and the timer check to schedule.

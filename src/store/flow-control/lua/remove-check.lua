@@ -1,4 +1,4 @@
--- Removes a finished check, unless it was requested again meanwhile.
+-- Removes a finished check, unless it was requested again in the meantime.
 -- KEYS: checks of admissions (zset)
 -- ARGV: what is checked, time until which it was claimed (ms)
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then

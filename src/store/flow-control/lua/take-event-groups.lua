@@ -6,7 +6,7 @@
 -- @include flow-control/lua/lib/lane.lua
 -- Closes due groups of a function, and leases closed ones, so that no other worker takes them for a while.
 -- KEYS: those of lib/event-group.lua
--- ARGV: those of lib/event-group.lua; most groups to take, length of the lease (ms), time of this timer check (ms) or ''
+-- ARGV: those of lib/event-group.lua; maximum number of groups to take, length of the lease (ms), time of this timer check (ms) or ''
 -- Returns the timer check to schedule, then ID and text of each group.
 local limit, lease, own_time = unpack(ARGV, FIRST_ARG)
 local kind = KINDS[kind_name]

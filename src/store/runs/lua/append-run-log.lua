@@ -1,6 +1,6 @@
 -- Appends a batch of lines to the log of a run, once. Lines that do not fit are counted.
 -- KEYS: run (hash)
--- ARGV: ID of the batch, now (ms), lines that the app dropped, most lines, most bytes, most batches, most batches in a window of time,
+-- ARGV: ID of the batch, now (ms), lines that the app dropped, maximum lines, bytes and batches, maximum batches in a window of time,
 --       length of the window (ms), then the lines, as JSON
 -- Returns {"gone"}: there is no such run; {"busy"}: too many batches at once; {"known"}: the batch was stored before, or there were
 --         too many; {"stored", function ID, event ID, status of the run}.

@@ -7,7 +7,7 @@
 -- @include redis/lua/lib/read-fields.lua
 -- @include redis/lua/lib/add-delayed-job.lua
 -- @include redis/lua/lib/finish-job.lua
--- Begins a sleep that came alone with the response to a call. If the run waits for nothing else, the call after it is scheduled,
+-- Begins a sleep that is the whole response to a call. If the run waits for nothing else, the call after it is scheduled,
 -- and the job of the call ends.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset)
 --       job that ends if nothing else is left to do (hash of BullMQ); the run again: none

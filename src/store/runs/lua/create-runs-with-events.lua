@@ -3,7 +3,7 @@
 -- @include runs/lua/lib/create-runs.lua
 -- Stores events and creates the runs that they trigger: what store-events.lua and create-runs.lua do, in one script for nearly every event
 -- that triggers a function. It creates no runs if an event was stored before, or the functions have another version: the caller then
--- decides anew which runs there are.
+-- decides again which runs there are.
 -- KEYS: version of the functions (string), bucket (hash), then those of lib/create-runs.lua
 -- ARGV: version of the functions with which the events were matched, TTL of the bucket (ms), number of events, of each event its field
 --       and its text, then those of lib/create-runs.lua. Positional.

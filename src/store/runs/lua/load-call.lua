@@ -11,7 +11,7 @@
 --       bucket, the sleep that ends with the call or ''.
 --       Positional: this runs for every call.
 -- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
--- to run or false, 1 if the memos have no room in a call: then long ones are null}; {'ended', run}: the run has
+-- to run or false, 1 if the memos do not fit into a call: then long ones are null}; {'ended', run}: the run has
 -- ended; {'held', run}: its function is paused, and it must not start; {'paused', run}: the run is paused; {'superseded'}: a
 -- later call does this one's work, or the step is finished; {'sleeps'}: the sleep has to end by a script of its own first;
 -- {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
@@ -80,7 +80,7 @@ if stack_length ~= '' then
     redis.call('HSET', run, own, 1)
   end
 end
--- Returns only the short memos if a call has no room for all. The app fetches the others: to read them here would keep Redis and the
+-- Returns only the short memos if not all fit into a call. The app fetches the others: to read them here would keep Redis and the
 -- worker from other work.
 local function omitted_memos()
   local short, bytes = {}, 0

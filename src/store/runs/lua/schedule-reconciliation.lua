@@ -34,7 +34,7 @@ for i = 1, #pending, 2 do
   local sleeps = string.find(pending_step, PENDING_SLEEP, 1, true)
   local waits = string.find(pending_step, PENDING_WAIT, 1, true) and not string.find(pending_step, PENDING_BEGINNING, 1, true)
   local ends_at = tonumber(string.match(pending_step, '"until":(%d+)'))
-  -- A wait may be lost, and so may the job of a wake-up whose time is over.
+  -- A wait may be lost, and so may the job of a wake-up whose time has passed.
   if not is_reconciled and (not sleeps or scheduled >= ends_at) then
     return { 0 }
   end

@@ -1,6 +1,6 @@
 -- Changes the metadata of one kind for one target of a run.
 -- KEYS: run (hash)
--- ARGV: field of the kind, "set" or "merge", now (ms), most bytes, most fields, then names of values and their JSON
+-- ARGV: field of the kind, "set" or "merge", now (ms), maximum bytes, maximum number of fields, then names of values and their JSON
 -- Returns "stored"; "full": the run would have too much metadata, and nothing changed; "gone": there is no such run.
 local run = KEYS[1]
 local kind, op, now, max_bytes, max_fields = unpack(ARGV, 1, 5)

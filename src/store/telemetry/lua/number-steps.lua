@@ -1,6 +1,6 @@
 -- Numbers the steps of a function for a day: their names are stored once, and counts are stored by number.
 -- KEYS: numbers (hash: name -> number)
--- ARGV: most names, TTL (ms), names …
+-- ARGV: maximum number of names, TTL (ms), names …
 -- Returns the number of each name; names beyond the maximum get the number after the last.
 local most = tonumber(ARGV[1])
 local size = redis.call('HLEN', KEYS[1])

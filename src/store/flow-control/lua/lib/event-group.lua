@@ -2,8 +2,9 @@
 -- closes stays until its run is created. What the kinds do differently is in KINDS.
 -- KEYS: open groups (hash), times since which the period counts (zset), times of their first events (zset), closed groups (hash), times to
 --       take them (zset), their events (hash), timer check (string)
--- ARGV: kind, period (ms), timeout (ms) or ''; batch: most events, most bytes; debounce: function ID, what precedes the digest in the key
---       of the last debounce; lane: as of lib/lane.lua; then those of the script from FIRST_ARG on. Positional: this runs for every event.
+-- ARGV: kind, period (ms), timeout (ms) or ''; batch: maximum number of events, maximum bytes; debounce: function ID, what precedes the
+--       digest in the key of the last debounce; lane: as of lib/lane.lua; then those of the script from FIRST_ARG
+--       on. Positional: this runs for every event.
 local open, times, starts, closed, closed_times, closed_events, timer_check = unpack(KEYS, 1, 7)
 local kind_name, period, timeout = unpack(ARGV, 1, 3)
 local FIRST_ARG = 6
@@ -26,12 +27,12 @@ local function remove_closed(id)
   redis.call('ZREM', closed_times, id)
 end
 
--- The timer check to schedule: when a group is due or a closed one may be taken. A kind whose entries in `starts` can wait sets the time
--- between two looks at them (`between_looks_ms`).
+-- The timer check to schedule: when a group is due or a closed one may be taken. A kind whose entries in `starts` can wait sets the
+-- interval at which they are checked (`check_interval_ms`).
 local function next_look()
   local due = earliest(first_after(times, period), first_after(closed_times, 0))
   local later = timeout ~= '' and first_after(starts, timeout) or nil
-  local between = KINDS[kind_name].between_looks_ms
+  local between = KINDS[kind_name].check_interval_ms
   if later and between then
     later = math.max(later, now + between)
   end

@@ -3,19 +3,19 @@
 -- Arguments: period is how long the first event waits for those before it (ms); then as JSON the functions that take part, by ID, 1 if it
 -- skips stale events, else 0; and the order's ID and the beginnings of the lane's keys.
 -- Lanes whose next event is due are in `times`: the score of a lane without a run is when its first event came, so it is due one period
--- later. Lanes that are only looked at are in `starts`, by when, so that they delay no other.
+-- later. Lanes that are only checked are in `starts`, by when, so that they delay no other.
 local SEPARATOR = '\31'
 local WAITING, RUNNING, BLOCKED, PARKED = 'w', 'r', 'b', 'p'
--- Time after which a run is looked at, in case its end was lost. Each further time is twice as long.
+-- Time after which a run is checked, in case its end was lost. Each further time is twice as long.
 local CHECK_MS, CHECK_MAX_MS = 60000, 3600000
 -- Delay of the first repeat of a failed run; each further one is twice as long.
 local REPEAT_MS, REPEAT_MAX_MS = 60000, 3600000
 -- How long the last event of a lane is remembered.
 local REMEMBERED_LANE_MS = 604800000
--- Most events of one lane that leave it at once.
+-- Maximum number of events that leave a lane together.
 local LEAVE_AT_ONCE = 20
 
--- Begins the field of an order's stopped lanes; its waiting events have the field without it.
+-- Prefix of the field that counts an order's stopped lanes; the field that counts its waiting events has no prefix.
 local STOPPED = SEPARATOR
 
 local lane = {}
@@ -46,7 +46,7 @@ local function read_lane(text)
   return { state = state, since = tonumber(since), number = tonumber(number), id = id, fn = fn, key = key }
 end
 
--- `own.number`: number of the event's run in this lane, from 0. `due`: time at which the lane is looked at (ms).
+-- `own.number`: number of the event's run in this lane, from 0. `due`: time at which the lane is checked (ms).
 local function write_lane(digest, own, due)
   local fields = { own.state, string.format('%.0f', own.since), string.format('%.0f', own.number), own.id, own.fn, own.key }
   redis.call('HSET', open, digest, table.concat(fields, SEPARATOR))
@@ -193,8 +193,8 @@ local function add_to_lane(event)
   return { 'waits' }
 end
 
--- Time between two looks at runs, so that 100,000 lanes delay no other work.
-KINDS.lane = { between_looks_ms = 200 }
+-- Interval at which runs are checked, so that 100,000 lanes delay no other work.
+KINDS.lane = { check_interval_ms = 200 }
 
 -- Events: first is the order's text, '' without one; second the function, SEPARATOR and the value of the key.
 -- Returns for each event: {'starts'}: now, in its lane; {'waits'}; {'parked', event, function, number of the run that stopped the lane}; or
@@ -210,7 +210,7 @@ function KINDS.lane.add(events)
 end
 
 -- Closed: `s`, lane and number of a run to start; `f`: an event that runs without the lane; `x`, event, function: superseded by it;
--- `c`, lane and number of a run to look at. Its ID: event, number of the run, function.
+-- `c`, lane and number of a run to check. Its ID: event, number of the run, function.
 function KINDS.lane.close(digest, text)
   local own = read_lane(text)
   if own.state == WAITING or KINDS.lane.is_dissolved() then
@@ -245,9 +245,9 @@ function KINDS.lane.is_over()
   return false
 end
 
--- Changes a lane at the end of a run or by a person: `next`: it goes on; `block`: the event runs again after a delay; `park`: it waits for
--- a person; `retry`: the event of a stopped lane runs again now; `skip`: a stopped lane goes on. `number`: number of the run that ended;
--- '*': a re-run of its event. Returns whether the lane has changed.
+-- Changes a lane at the end of a run or by a person: `next`: it continues; `block`: the event runs again after a delay; `park`: it waits
+-- for a person; `retry`: the event of a stopped lane runs again now; `skip`: a stopped lane continues. `number`: number of the run that
+-- ended; '*': a re-run of its event. Returns whether the lane has changed.
 function lane.change(digest, action, id, fn, number)
   local text = redis.call('HGET', open, digest)
   local own = text and read_lane(text)

@@ -1,4 +1,4 @@
--- Ends a sleep, if it has not ended, and nothing else goes on in its run.
+-- Ends a sleep, if it has not ended, and its run does nothing else.
 -- `of`: the fields of the run, which is not packed.
 -- Returns false if store-memo.lua has to end the sleep, because it knows the steps beside the sleep.
 local function end_sleep(run, step, now, of)
