@@ -44,7 +44,7 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
         continue;
       }
       const range = { from: Math.max(day.day, first.from), to: Math.min(day.day + DAY_MS, last.to) };
-      const conditions = ofDay(day, range, counted);
+      const conditions = dayConditions(day, range, counted);
       conditions.add('NOT (at = ANY(?))', skip);
       const text = `SELECT width_bucket(at, ${conditions.value(edges)}::bigint[]) - 1 AS key, sum(count) AS count
         FROM event_counts WHERE ${conditions.sql} GROUP BY 1`;
@@ -78,11 +78,11 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
     const cut = floorTo(from, MINUTE_MS);
     for (const day of days.filter((part) => !isWhole(part))) {
       const range = { from: Math.max(day.day, from), to: day.day + DAY_MS };
-      const conditions = ofDay(day, range, counted).add('NOT (at = ANY(?))', [...except]);
+      const conditions = dayConditions(day, range, counted).add('NOT (at = ANY(?))', [...except]);
       const text = `SELECT name_id AS key, sum(count) AS count FROM event_counts WHERE ${conditions.sql} GROUP BY 1`;
       (await this.database.query<CountRow>(text, conditions.values)).forEach(add);
       if (cut === from || except.has(cut) || dayOf(cut) !== day.day) continue;
-      const part = ofDay(day, { from, to: cut + MINUTE_MS }, counted);
+      const part = dayConditions(day, { from, to: cut + MINUTE_MS }, counted);
       const rows = `SELECT name_id AS key, count(*) AS count FROM events WHERE ${part.sql} GROUP BY 1`;
       (await this.database.query<CountRow>(rows, part.values)).forEach(add);
     }
@@ -98,7 +98,10 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
     for (const day of await this.deps.days.between(counted.envId, 'events', ...daysOf(range))) {
       const ofThis = byDay.get(day.day);
       if (!ofThis) continue;
-      const conditions = ofDay(day, { from: day.day, to: day.day + DAY_MS }, counted).add('at = ANY(?)', ofThis);
+      const conditions = dayConditions(day, { from: day.day, to: day.day + DAY_MS }, counted).add(
+        'at = ANY(?)',
+        ofThis,
+      );
       const text = `SELECT at, name_id, count FROM event_counts WHERE ${conditions.sql}`;
       const rows = await this.database.query<{ at: number; name_id: number; count: number }>(text, conditions.values);
       for (const { at, name_id, count } of rows) {
@@ -179,7 +182,7 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
   }
 }
 
-function ofDay({ retention }: ArchivedDay, { from, to }: Interval, { envId, names }: Counted): Conditions {
+function dayConditions({ retention }: ArchivedDay, { from, to }: Interval, { envId, names }: Counted): Conditions {
   const conditions = new Conditions().add('retention = ? AND at >= ? AND at < ?', retention, from, to);
   conditions.add('env_id = ?', envId);
   return names === undefined ? conditions : conditions.add('name_id = ANY(?)', names);

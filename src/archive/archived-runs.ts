@@ -14,7 +14,7 @@ import { listedRunOfRow, runOfRow } from './run-row.ts';
 import { windowsBetween } from './time-windows.ts';
 
 /** Maximum number of runs per lookup by events. */
-const OF_EVENTS_MAX = 10_000;
+const RUNS_OF_EVENTS_MAX = 10_000;
 const PAGE_TIMEOUT_MS = 5_000;
 /** Sorts before all IDs. */
 const SMALLEST_ID = '0'.repeat(26);
@@ -119,7 +119,7 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
     const rows = await this.database.query<EventRunRow>(
       `SELECT id, event_id, batch, record FROM runs
        WHERE (event_id = ANY($1) OR batch && $1::uuid[]) AND env_id = $2 AND at >= $3
-       ORDER BY at, id LIMIT ${OF_EVENTS_MAX}`,
+       ORDER BY at, id LIMIT ${RUNS_OF_EVENTS_MAX}`,
       [uuids, scope.envId, scope.since],
     );
     for (const row of rows) {

@@ -32,7 +32,7 @@ export interface OldRow extends Version {
   env: string;
 }
 
-const OF_EVENTS_MAX = 10_000;
+const RUNS_OF_EVENTS_MAX = 10_000;
 /** A run that returned a moment ago may be missing from a list of Redis that was read before. */
 const JUST_RETURNED_MS = 60_000;
 
@@ -129,7 +129,7 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
     const uuids = toUuids(eventIds);
     if (envId === undefined || uuids.length === 0) return [];
     const rows = await this.database.query<{ id: string; event_ids: string[] }>(
-      `SELECT id, event_ids::text[] FROM offloaded_runs WHERE event_ids && $1::uuid[] AND env_id = $2 LIMIT ${OF_EVENTS_MAX}`,
+      `SELECT id, event_ids::text[] FROM offloaded_runs WHERE event_ids && $1::uuid[] AND env_id = $2 LIMIT ${RUNS_OF_EVENTS_MAX}`,
       [uuids, envId],
     );
     return rows.map(({ id, event_ids }) => ({ id: fromUuid(id), eventIds: event_ids.map(fromUuid) }));

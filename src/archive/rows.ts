@@ -125,6 +125,6 @@ export function sizeOfRun(row: RunRow): number {
 
 /** For a run that is already archived and was shipped again, because one of its parts has changed in Redis since. */
 const changing = PARTS.filter((part) => 'changesIn' in KEPT_PARTS[part]);
-const ofRow = (row: string) => changing.map((part) => `${row}.${part}`).join(', ');
+const changingColumns = (row: string) => changing.map((part) => `${row}.${part}`).join(', ');
 export const ON_RUN_CONFLICT = `DO UPDATE SET ${changing.map((part) => `${part} = EXCLUDED.${part}`).join(', ')}
-  WHERE (${ofRow('present')}) IS DISTINCT FROM (${ofRow('EXCLUDED')})`;
+  WHERE (${changingColumns('present')}) IS DISTINCT FROM (${changingColumns('EXCLUDED')})`;

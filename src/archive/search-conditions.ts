@@ -54,7 +54,9 @@ export function runConditions(
 ): Sql | undefined {
   return translate(node, true, (atom, wanted) => {
     const { variable } = 'path' in atom ? atom.path : atom.left;
-    return variable.startsWith(EVENT_PREFIX) ? ofEvent(atom, wanted, numbers, times) : runAtom(atom, wanted, numbers);
+    return variable.startsWith(EVENT_PREFIX)
+      ? runEventAtom(atom, wanted, numbers, times)
+      : runAtom(atom, wanted, numbers);
   });
 }
 
@@ -133,7 +135,7 @@ function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumber
 
 /** A run's event was received before the run was created, mostly within a day, and is then in a table of these days. If it is not, the
  *  condition counts as met. */
-function ofEvent(
+function runEventAtom(
   node: Atom,
   wanted: boolean,
   numbers: SearchNumbers,

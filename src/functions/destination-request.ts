@@ -25,7 +25,7 @@ const LOGGED_AFTER_MS = 60_000;
 const LOGGED_SOON_MS = 1_000;
 
 /** Headers of the connection, or about the former hop. */
-const OF_CONNECTION =
+const CONNECTION_HEADERS =
   /^(?:host|content-length|connection|keep-alive|transfer-encoding|upgrade|te|trailer|expect|forwarded|(?:proxy|x-forwarded|webhook)-.*)$/;
 
 const JSON_TYPE = 'application/json';
@@ -91,7 +91,7 @@ function eventBody({ internal_id, id, name, data, ts, user, v, meta, verified, r
 
 /** A wildcard means no header with credentials. */
 function isHarmless(name: string): boolean {
-  return !OF_CONNECTION.test(name) && !mayBeSecret('headers', name);
+  return !CONNECTION_HEADERS.test(name) && !mayBeSecret('headers', name);
 }
 
 function forwardedHeaders(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {

@@ -16,7 +16,7 @@ const MAX_REDIRECTS = 10;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** Headers that describe a body, dropped by a redirect to GET. */
-const OF_BODY = ['content-type', 'content-language', 'content-location', 'content-encoding'];
+const BODY_HEADERS = ['content-type', 'content-language', 'content-location', 'content-encoding'];
 
 export interface StepResponse {
   status: number;
@@ -150,7 +150,7 @@ export function redirected(request: Request, location: string, status: number): 
   const { method, body } = request;
   const toGet = (status === 303 && method !== 'GET' && method !== 'HEAD') || (status <= 302 && method === 'POST');
   const dropped = (name: string) =>
-    (toGet && OF_BODY.includes(name)) || (url.origin !== originOf(request) && isSecretHeader(name));
+    (toGet && BODY_HEADERS.includes(name)) || (url.origin !== originOf(request) && isSecretHeader(name));
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !dropped(name)));
   const kept = toGet || body === undefined ? {} : { body };
   return { url: url.href, method: toGet ? 'GET' : method, headers, ...kept };

@@ -29,7 +29,7 @@ export interface RunSearchQuery {
 }
 
 const READ_AT_ONCE = 100;
-const OF_EVENT_MAX = 10_000;
+const RUNS_OF_EVENT_MAX = 10_000;
 /** Maximum number of runs' events read together: each may have half a megabyte or more. */
 const EVENTS_AT_ONCE = 25;
 const PORTION_BYTES = 2 * 1_048_576;
@@ -69,7 +69,7 @@ export class RunSearch extends Composed<RunSearchDeps> {
   /** Runs of one event, few enough to read at once. */
   async searchOfEvent(eventId: string, query: Omit<RunSearchQuery, 'timeoutMs'>): Promise<SearchPage<Run>> {
     const { env, node, limit } = query;
-    const { runs } = await this.deps.history.runLists.listByEvent(eventId, { ...query, limit: OF_EVENT_MAX });
+    const { runs } = await this.deps.history.runLists.listByEvent(eventId, { ...query, limit: RUNS_OF_EVENT_MAX });
     const found = await this.#tester(env, node)(runs);
     const page = found.slice(0, limit);
     return { found: page, next: found.length > limit ? positionOf(page.at(-1) as Run) : undefined };

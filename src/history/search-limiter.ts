@@ -2,11 +2,11 @@
 import { ServiceError } from '../errors.ts';
 import { ConcurrencyLimits } from '../model/capacity/concurrency-limits.ts';
 
-const OF_ENVIRONMENT = 3;
-const OF_ALL = 6;
+const PER_ENVIRONMENT_MAX = 3;
+const TOTAL_MAX = 6;
 /** Maximum per principal: in one environment, and in total. */
-const OF_PRINCIPAL_IN_ENVIRONMENT = 2;
-const OF_PRINCIPAL = 3;
+const PER_PRINCIPAL_IN_ENVIRONMENT_MAX = 2;
+const PER_PRINCIPAL_MAX = 3;
 const RETRY_AFTER_SECONDS = 1;
 
 export class SearchLimiter {
@@ -17,8 +17,8 @@ export class SearchLimiter {
   async run<T>(env: string, principal: string | undefined, search: () => Promise<T>): Promise<T> {
     const begun = this.#running.begin([
       ...(principal === undefined ? [] : limitsOf(principal, env)),
-      { name: `environment ${env}`, max: OF_ENVIRONMENT, who: 'this environment has' },
-      { name: 'all', max: OF_ALL, who: 'the process has' },
+      { name: `environment ${env}`, max: PER_ENVIRONMENT_MAX, who: 'this environment has' },
+      { name: 'all', max: TOTAL_MAX, who: 'the process has' },
     ]);
     if ('reached' in begun) {
       throw new ServiceError('searches_full', {
@@ -37,7 +37,7 @@ export class SearchLimiter {
 function limitsOf(principal: string, env: string) {
   const who = 'this user or key has';
   return [
-    { name: `principal ${principal} in ${env}`, max: OF_PRINCIPAL_IN_ENVIRONMENT, who },
-    { name: `principal ${principal}`, max: OF_PRINCIPAL, who },
+    { name: `principal ${principal} in ${env}`, max: PER_PRINCIPAL_IN_ENVIRONMENT_MAX, who },
+    { name: `principal ${principal}`, max: PER_PRINCIPAL_MAX, who },
   ];
 }

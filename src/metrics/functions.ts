@@ -8,7 +8,7 @@ import type { MetricsRegistry, SeriesMetric } from './registry.ts';
 const LABELS = ['environment', 'function'];
 const STORED_REASONS: readonly DecisionReason[] = DECISION_REASONS.filter((reason) => reason !== 'expression_false');
 /** Reasons that apply to any function. */
-const OF_ANY: ReadonlySet<DecisionReason> = new Set(['not_evaluated', 'paused', 'environment_archived']);
+const ANY_FUNCTION_REASONS: ReadonlySet<DecisionReason> = new Set(['not_evaluated', 'paused', 'environment_archived']);
 
 export interface FunctionBacklog {
   env: string;
@@ -57,7 +57,7 @@ export class FunctionMetrics {
 
   readonly recorder: FunctionRecorder = {
     runSkipped: (env, functionId, reason) => {
-      const label = OF_ANY.has(reason) ? OTHER : this.#labels.of(env, functionId);
+      const label = ANY_FUNCTION_REASONS.has(reason) ? OTHER : this.#labels.of(env, functionId);
       this.#skipped.add([...label, reason], 1);
     },
     startThrottled: (env, functionId) => this.#throttled.add(this.#labels.of(env, functionId), 1),

@@ -2,7 +2,7 @@
 import { PRESETS } from './catalog.ts';
 import type { Location, VerificationScheme } from './preset.ts';
 
-const OF_SPECIAL_SCHEMES: Record<string, readonly Location[]> = {
+const SPECIAL_SCHEME_LOCATIONS: Record<string, readonly Location[]> = {
   paypal: ['header:paypal-transmission-sig'],
   twilio: ['header:x-twilio-signature'],
 };
@@ -29,7 +29,7 @@ export function credentialLocations(scheme: VerificationScheme): readonly Locati
     case 'basic':
       return ['header:authorization'];
     default:
-      return OF_SPECIAL_SCHEMES[scheme.scheme] ?? [];
+      return SPECIAL_SCHEME_LOCATIONS[scheme.scheme] ?? [];
   }
 }
 

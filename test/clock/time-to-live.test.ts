@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { OF_MACHINES } from '../../src/jobs/dev-clock/time-to-live.ts';
+import { MACHINE_TIME_KEYS } from '../../src/jobs/dev-clock/time-to-live.ts';
 import type { KeyDeclaration } from '../../src/store/keys/key-declaration.ts';
 import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace/keyspace.ts';
 
@@ -39,16 +39,18 @@ const mayBeLease = ({ ttl }: KeyDeclaration) => {
 
 describe('When the clock of dev mode is moved', () => {
   it('each key that may be a lease keeps the time of the machine, or has a reason why time passes for it', () => {
-    const ofMachines = new Set(OF_MACHINES);
-    const others = keys.filter(([, key]) => mayBeLease(key) && !ofMachines.has(key)).map(([name]) => name);
-    expect(others.sort(), 'add new ones to OF_MACHINES, or to this list').to.deep.equal(Object.keys(OF_THE_SERVICE));
+    const machineTimeKeys = new Set(MACHINE_TIME_KEYS);
+    const others = keys.filter(([, key]) => mayBeLease(key) && !machineTimeKeys.has(key)).map(([name]) => name);
+    expect(others.sort(), 'add new ones to MACHINE_TIME_KEYS, or to this list').to.deep.equal(
+      Object.keys(OF_THE_SERVICE),
+    );
   });
 
   it('no key keeps the time of the machine because its name begins as that of another one', () => {
     const firstWord = ({ pattern }: KeyDeclaration) => pattern.split(':')[0];
-    const words = new Set(OF_MACHINES.map(firstWord));
+    const words = new Set(MACHINE_TIME_KEYS.map(firstWord));
     const lasts = ({ ttl }: KeyDeclaration) => /^(none|–)/.test(ttl);
-    const too = keys.filter(([, key]) => words.has(firstWord(key)) && !OF_MACHINES.includes(key) && !lasts(key));
+    const too = keys.filter(([, key]) => words.has(firstWord(key)) && !MACHINE_TIME_KEYS.includes(key) && !lasts(key));
     expect(too.map(([name]) => name)).to.deep.equal([]);
   });
 });

@@ -24,8 +24,8 @@ const POLL_MAX_MS = 1_000;
 const CANCELLED = { name: 'RunCancelled', message: 'the run was cancelled' };
 /** Maximum numbers of waiting clients in this process: per run, which has one token; per environment, or all branches together; and in
  *  total. */
-const OF_RUN_MAX = 20;
-const OF_OWNER_MAX = 500;
+const PER_RUN_MAX = 20;
+const PER_OWNER_MAX = 500;
 const WAITING_MAX = 2_000;
 
 export function endpointResponseRoutes(router: Router, tokens: ResponseTokens, deps: EndpointResponseDeps): void {
@@ -37,8 +37,8 @@ export function endpointResponseRoutes(router: Router, tokens: ResponseTokens, d
   function begin(env: string, runId: string): () => void {
     const owner = ownerOfName(environments.find(env));
     const counted = waiting.begin([
-      { name: `run ${env} ${runId}`, max: OF_RUN_MAX, of: 'of this run' },
-      { name: `owner ${owner}`, max: OF_OWNER_MAX, of: owner === BRANCHES ? 'of branches' : `of "${owner}"` },
+      { name: `run ${env} ${runId}`, max: PER_RUN_MAX, of: 'of this run' },
+      { name: `owner ${owner}`, max: PER_OWNER_MAX, of: owner === BRANCHES ? 'of branches' : `of "${owner}"` },
       { name: 'all', max: WAITING_MAX, of: 'in all' },
     ]);
     if ('end' in counted) return counted.end;

@@ -33,7 +33,7 @@ import {
   verifyWebhook,
 } from './verify-webhook.ts';
 import { decideOutcome, rejected, type WebhookDecision, type WebhookResult } from './webhook-outcome.ts';
-import { ofLargeBody, toTransformRequest, type WebhookRequest } from './webhook-request.ts';
+import { largeBodyRequest, toTransformRequest, type WebhookRequest } from './webhook-request.ts';
 
 /** Temporary errors of the service: the same request is processed again later. */
 export const PASSING_ERRORS: ReadonlySet<string> = new Set([
@@ -156,7 +156,7 @@ async function runAndDecide(
   const resolution = await resolveEnvironment(webhook.env, selection, environments);
   const { id, version, transform: code, allowList, preset, deduplicate = true } = webhook;
   const transformRequest = parts
-    ? ofLargeBody(parts, request)
+    ? largeBodyRequest(parts, request)
     : await toTransformRequest(request.body, headers, search);
   const filter = draft?.filter ?? webhook;
   const received = { ...transformRequest, method, headers, receivedAt };

@@ -66,7 +66,7 @@ export async function toTransformRequest(
   };
 }
 
-export function ofLargeBody(
+export function largeBodyRequest(
   { body, reference }: Pick<TransformRequest, 'body' | 'reference'>,
   { headers, search }: Pick<WebhookRequest, 'headers' | 'search'>,
 ): TransformRequest {

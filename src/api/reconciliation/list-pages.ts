@@ -12,7 +12,8 @@ export const PASS_BOUNDS = { pages: 2_000, stuckPages: 200 };
 const OTHERS_MIN = 3;
 /** Reason of a pass whose list is that of another endpoint or account. No request of such a list is recovered. */
 export const LIST_OF_OTHERS = 'list_of_others';
-const OF_OTHERS = 'nothing that came in this time is in its list: is it the list of another endpoint or account?';
+const LIST_OF_OTHERS_MESSAGE =
+  'nothing that came in this time is in its list: is it the list of another endpoint or account?';
 
 export type ListPagesDeps = Pick<Store, 'webhookReconciliations'>;
 
@@ -49,8 +50,8 @@ export async function listPage(
   if (left > 0) return givenUp(after, 'too_many_missing', 'too many requests are missing; the next round goes on');
   // Older pages have no requests of the span.
   if (page.next === undefined || (page.oldestAt !== undefined && page.oldestAt < from)) {
-    const isOthers = await isOfOthers(webhookId, after, webhookReconciliations);
-    return isOthers ? givenUp(after, LIST_OF_OTHERS, OF_OTHERS) : recovering(after);
+    const isOthers = await isListOfOthers(webhookId, after, webhookReconciliations);
+    return isOthers ? givenUp(after, LIST_OF_OTHERS, LIST_OF_OTHERS_MESSAGE) : recovering(after);
   }
   if (page.next === cursor || page.next === after.mark) {
     return givenUp(after, 'list_circular', `its list comes back to the same page after ${after.pages} pages`);
@@ -62,7 +63,7 @@ export async function listPage(
 }
 
 /** Whether the list seems to be that of another endpoint or account. Then what seems to be missing is not recovered. */
-async function isOfOthers(
+async function isListOfOthers(
   webhookId: string,
   { from, to, items, matched }: ReconciliationPass,
   webhookReconciliations: ListPagesDeps['webhookReconciliations'],

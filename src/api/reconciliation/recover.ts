@@ -26,7 +26,7 @@ const TEMPORARY: ReadonlySet<string> = new Set([
   'redelivery_asked',
 ]);
 /** Errors in the response for one item, which say nothing about the provider as a whole. */
-const OF_ITEM: ReadonlySet<string> = new Set(['answer_invalid', 'response_too_large']);
+const ITEM_ERRORS: ReadonlySet<string> = new Set(['answer_invalid', 'response_too_large']);
 /** Maximum number of tries: an item that cannot be fetched does not hold up others. */
 const TRIES_MAX = 3;
 const MESSAGE_MAX_LENGTH = 300;
@@ -83,7 +83,7 @@ export async function recover(
   } catch (error) {
     if (!(error instanceof ListProblem)) throw error;
     const { tries = 0 } = missing;
-    if (!OF_ITEM.has(error.reason) && (!TEMPORARY.has(error.reason) || tries + 1 < TRIES_MAX)) {
+    if (!ITEM_ERRORS.has(error.reason) && (!TEMPORARY.has(error.reason) || tries + 1 < TRIES_MAX)) {
       await webhookReconciliations.describeMissing(webhook.id, { ...missing, tries: tries + 1 });
       throw error;
     }

@@ -31,16 +31,16 @@ export const heldRegistrationSchema = apiObject('HeldRegistration', {
     ),
 });
 
-interface OfItsApp {
+interface HeldAppState {
   /** undefined if the app is not registered. */
   presentUrl: string | undefined;
   refused: RefusedRegistrations | undefined;
 }
 
-export function presentHeld(held: HeldRegistration, ofItsApp: OfItsApp) {
-  const { presentUrl } = ofItsApp;
+export function presentHeld(held: HeldRegistration, appState: HeldAppState) {
+  const { presentUrl } = appState;
   const [origin] = held.origins;
   const pattern =
     presentUrl !== undefined && origin !== undefined && proposedPattern(new URL(presentUrl).origin, origin);
-  return present(heldRegistrationSchema, { ...held, ...ofItsApp }, { proposed_pattern: pattern || null });
+  return present(heldRegistrationSchema, { ...held, ...appState }, { proposed_pattern: pattern || null });
 }

@@ -45,7 +45,7 @@ const exampleSchema = z.object({
   candidate: courseSchema.describe('How the candidate would continue it'),
 });
 
-const ofScopeSchema = z.object({
+const scopeSchema = z.object({
   ...countsShape,
   causes: z
     .partialRecord(z.enum(CAUSES), z.int())
@@ -143,9 +143,9 @@ export const whatIfSchema = apiObject('WhatIf', {
         refused: z
           .boolean()
           .describe('true: the candidate ran a step that it was asked to plan, and was not called again'),
-        active: ofScopeSchema,
-        past: ofScopeSchema.describe('Runs that have completed'),
-        failed: ofScopeSchema,
+        active: scopeSchema,
+        past: scopeSchema.describe('Runs that have completed'),
+        failed: scopeSchema,
         examples: z.array(exampleSchema).describe('One run for each scope and cause'),
       }),
     )
@@ -205,9 +205,9 @@ export function presentWhatIf(whatIf: WhatIf, examples: readonly WhatIfExample[]
       {
         id,
         refused,
-        active: ofScope(own, 'active'),
-        past: ofScope(own, 'past'),
-        failed: ofScope(own, 'failed'),
+        active: presentScope(own, 'active'),
+        past: presentScope(own, 'past'),
+        failed: presentScope(own, 'failed'),
         examples: shown,
       },
     ];
@@ -259,7 +259,7 @@ function presentSimulated(simulated: SimulatedFlow | undefined) {
   return { ...counts, waiting_max: waitingMax, wait_p99_ms: waitP99Ms, wait_max_ms: waitMaxMs };
 }
 
-function ofScope(counts: ReturnType<typeof readCounts>, scope: Scope) {
+function presentScope(counts: ReturnType<typeof readCounts>, scope: Scope) {
   const own = counts.filter((counted) => counted.scope === scope);
   const by = (results: readonly string[]) =>
     Object.fromEntries(

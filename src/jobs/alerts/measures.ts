@@ -179,7 +179,7 @@ const MEASURES: Record<RuleId, Measure> = {
   async webhook_incomplete({ webhooks, webhookReconciliations }, { env, nowMs }) {
     const entered = await webhooks.readEach(await webhookReconciliations.entered(WEBHOOKS_READ));
     const reconciled = entered.filter(({ reconciliation }) => reconciliation !== undefined);
-    const measured = ofEnvironment(reconciled, env).map(async ({ id, name }): Promise<Measured[]> => {
+    const measured = webhooksAlertedBy(reconciled, env).map(async ({ id, name }): Promise<Measured[]> => {
       const { missing } = await webhookReconciliations.counts(id, { from: 0, to: nowMs });
       if (missing === 0) return [];
       const detail = `${number(missing)} requests of the provider did not come, and could not be recovered yet`;
@@ -236,7 +236,7 @@ async function openIssues({ webhookIssues, webhooks }: MeasureDeps, { env, nowMs
   if (positions.length === 0) return [];
   const issues = (await webhookIssues.read(positions.map(({ id }) => id))).filter((issue) => issue !== undefined);
   const found = await webhooks.readEach([...new Set(issues.map(({ webhookId }) => webhookId))]);
-  const names = new Map(ofEnvironment(found, env).map(({ id, name }) => [id, name]));
+  const names = new Map(webhooksAlertedBy(found, env).map(({ id, name }) => [id, name]));
   return issues.flatMap((issue) => {
     const name = names.get(issue.webhookId);
     return name === undefined ? [] : [{ issue, name }];
@@ -244,7 +244,7 @@ async function openIssues({ webhookIssues, webhooks }: MeasureDeps, { env, nowMs
 }
 
 /** Webhooks that the environment has alerts about. Production has the alerts about webhooks of all branches. */
-function ofEnvironment(webhooks: readonly Webhook[], env: string): Webhook[] {
+function webhooksAlertedBy(webhooks: readonly Webhook[], env: string): Webhook[] {
   return webhooks.filter((webhook) => (webhook.env === BRANCHES ? PRODUCTION : webhook.env) === env);
 }
 

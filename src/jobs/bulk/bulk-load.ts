@@ -5,8 +5,8 @@ import { exceededThresholds, type Load } from '../../model/capacity/thresholds.t
 import type { WaitingReason } from '../../model/replays/replay.ts';
 
 /** Share of the thresholds that bulk operations may use. */
-const OF_BACKLOG = 0.5;
-const OF_MEMORY = 0.95;
+const BACKLOG_SHARE = 0.5;
+const MEMORY_SHARE = 0.95;
 const READ_EVERY_MS = 1_000;
 
 export class BulkLoad {
@@ -18,9 +18,9 @@ export class BulkLoad {
     const { ingestJobs, runJobs, memoryPercent } = thresholds;
     this.#thresholds = {
       ...thresholds,
-      memoryPercent: OF_MEMORY * memoryPercent,
-      ingestJobs: OF_BACKLOG * ingestJobs,
-      runJobs: OF_BACKLOG * runJobs,
+      memoryPercent: MEMORY_SHARE * memoryPercent,
+      ingestJobs: BACKLOG_SHARE * ingestJobs,
+      runJobs: BACKLOG_SHARE * runJobs,
     };
     this.#read = read;
   }

@@ -13,7 +13,7 @@ import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 const { processes, process, liveWorkers, outboxStatus } = TELEMETRY_KEYS;
 /** Keys of locks, leases, queues, heartbeats, requests in progress, and keys that duties renew. They concern processes, which use the time
  *  of the machine. */
-export const OF_MACHINES: KeyDeclaration[] = [
+export const MACHINE_TIME_KEYS: KeyDeclaration[] = [
   ...Object.values({ ...CONNECT_KEYS, ...SHARED_KEYS, ...PARTITION_KEYS }),
   processes,
   process,
@@ -23,7 +23,7 @@ export const OF_MACHINES: KeyDeclaration[] = [
   APP_KEYS.givenRegistration,
   AUTH_KEYS.idempotentResponse,
 ];
-const FIRST_WORDS = [...new Set(OF_MACHINES.map(({ pattern }) => pattern.split(':')[0] as string))];
+const FIRST_WORDS = [...new Set(MACHINE_TIME_KEYS.map(({ pattern }) => pattern.split(':')[0] as string))];
 
 /** Shortens the TTLs of all other keys, and deletes those whose time has passed. */
 export async function shortenTtls(redis: Redis, keys: Pick<Keyspace, 'prefix' | 'all'>, byMs: number): Promise<void> {

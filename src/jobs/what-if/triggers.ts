@@ -12,7 +12,7 @@ import { startedBy, Turn, tableOf } from './started-by.ts';
 const NAMES_READ = 1_000;
 const NAMES_MAX = 50;
 /** Maximum number of events per name, from all parts of the time range, so that a rush at its end does not hide the rest. */
-const OF_NAME = 100;
+const EVENTS_PER_NAME = 100;
 const PARTS = 5;
 const FUNCTIONS_MAX = 500;
 const TIME_MS = 5_000;
@@ -55,7 +55,7 @@ export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps):
     receipts.set(name, buckets);
     const received = buckets.reduce((sum, { count }) => sum + count, 0);
     for (const row of own) row.received += received;
-    let room = OF_NAME;
+    let room = EVENTS_PER_NAME;
     for (const [i, { from, to }] of intervalsOf({ from: since, to: nowMs, buckets: PARTS }).entries()) {
       const limit = Math.ceil(room / (PARTS - i));
       const query = { env, name, timeRange: { after: from, before: to }, limit };

@@ -7,7 +7,7 @@ import type { AppFunction } from './app.ts';
 import { isConnected } from './connection.ts';
 
 /** Query parameters that select the function and the step of a call. */
-const OF_CALL = new Set(['fnId', 'stepId']);
+const CALL_PARAMETERS = new Set(['fnId', 'stepId']);
 
 /** @param trusted the app's URL as a person configured it, or its previous URL; undefined if there is neither */
 export function withTrustedQuery<R extends { url: string }>(
@@ -65,7 +65,7 @@ function correctedUrl(
   url.password = '';
   for (const name of given) {
     const own = ofCall ? url.searchParams.getAll(name).at(-1) : undefined;
-    if (own !== undefined && OF_CALL.has(name)) url.searchParams.set(name, own);
+    if (own !== undefined && CALL_PARAMETERS.has(name)) url.searchParams.set(name, own);
     else url.searchParams.delete(name);
   }
   for (const [name, value] of added) url.searchParams.set(name, value);

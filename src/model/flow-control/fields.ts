@@ -14,13 +14,13 @@ const number = new Intl.NumberFormat('en').format;
 
 export function integer({ from, to = Number.MAX_SAFE_INTEGER, setting }: Range) {
   const end = to === Number.MAX_SAFE_INTEGER ? '2^53 - 1' : number(to);
-  const allowed = `an integer from ${number(from)} to ${end}${ofSetting(setting)}`;
+  const allowed = `an integer from ${number(from)} to ${end}${settingHint(setting)}`;
   return z.number(allowed).refine((given) => Number.isSafeInteger(given) && given >= from && given <= to, allowed);
 }
 
 /** A time string within a range. */
 export function period({ from, to = Number.MAX_SAFE_INTEGER, setting }: Range) {
-  const allowed = `a time string from ${timeText(from)} to ${timeText(to)}${ofSetting(setting)}, such as "30s"`;
+  const allowed = `a time string from ${timeText(from)} to ${timeText(to)}${settingHint(setting)}, such as "30s"`;
   return z
     .string(allowed)
     .transform((text) => durationMs(text) ?? Number.NaN)
@@ -38,7 +38,7 @@ export function oneOf<const Name extends string>(names: readonly Name[]) {
 
 export const expression = z.string('a CEL expression over `event`, as a string');
 
-function ofSetting(setting: string | undefined): string {
+function settingHint(setting: string | undefined): string {
   return setting ? ` (${setting})` : '';
 }
 

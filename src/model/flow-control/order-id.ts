@@ -6,29 +6,29 @@ import { flowOptionsOf } from './function-options.ts';
 import type { Order } from './options.ts';
 
 const MARK = '=';
-const OF_FUNCTION = '=f/';
+const FUNCTION_PREFIX = '=f/';
 const SHARED = '=n/';
-const OF_WEBHOOK = '=w/';
+const WEBHOOK_PREFIX = '=w/';
 
 export function orderIdOf({ id, app }: Pick<AppFunction, 'id' | 'app'>, { name }: Pick<Order, 'name'>): string {
   if (name !== undefined) return `${SHARED}${encodeURIComponent(app.toWellFormed())}/${name}`;
-  return id.startsWith(MARK) ? OF_FUNCTION + id : id;
+  return id.startsWith(MARK) ? FUNCTION_PREFIX + id : id;
 }
 
 export function webhookOrderId(functionId: string, webhookId: string): string {
-  return `${OF_WEBHOOK}${webhookId}/${functionId}`;
+  return `${WEBHOOK_PREFIX}${webhookId}/${functionId}`;
 }
 
 /** @returns undefined if it is not the order of a webhook */
 export function webhookOf(orderId: string): { functionId: string; webhookId: string } | undefined {
-  if (!orderId.startsWith(OF_WEBHOOK)) return undefined;
-  const end = orderId.indexOf('/', OF_WEBHOOK.length);
-  return { webhookId: orderId.slice(OF_WEBHOOK.length, end), functionId: orderId.slice(end + 1) };
+  if (!orderId.startsWith(WEBHOOK_PREFIX)) return undefined;
+  const end = orderId.indexOf('/', WEBHOOK_PREFIX.length);
+  return { webhookId: orderId.slice(WEBHOOK_PREFIX.length, end), functionId: orderId.slice(end + 1) };
 }
 
 /** ID of the function that shares this order with no other. */
 export function functionOf(orderId: string): string {
-  return orderId.startsWith(OF_FUNCTION) ? orderId.slice(OF_FUNCTION.length) : orderId;
+  return orderId.startsWith(FUNCTION_PREFIX) ? orderId.slice(FUNCTION_PREFIX.length) : orderId;
 }
 
 /** Whether the order of a webhook applies to the function: it has no order of its own, and nothing that an order cannot be combined with. */

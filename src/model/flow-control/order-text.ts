@@ -19,44 +19,44 @@ const NEGATIVE = '-';
 
 /** @returns undefined if the value cannot be read */
 export function orderTextOf(value: unknown): string | undefined {
-  if (typeof value === 'bigint') return ofInteger(String(value));
-  if (typeof value === 'number') return Number.isFinite(value) ? ofNumber(value) : undefined;
-  if (value instanceof Date) return ofSeconds(value.getTime(), '');
+  if (typeof value === 'bigint') return integerText(String(value));
+  if (typeof value === 'number') return Number.isFinite(value) ? numberText(value) : undefined;
+  if (value instanceof Date) return secondsText(value.getTime(), '');
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (text.length > LENGTH_MAX) return undefined;
-  if (INTEGER.test(text)) return ofInteger(text);
-  return TIME.test(text) ? ofTime(text) : ofVersion(text);
+  if (INTEGER.test(text)) return integerText(text);
+  return TIME.test(text) ? timeText(text) : versionText(text);
 }
 
-function ofInteger(text: string): string {
-  return text.startsWith('-') ? ofDecimal(true, text.slice(1), '') : ofDecimal(false, text, '');
+function integerText(text: string): string {
+  return text.startsWith('-') ? decimalText(true, text.slice(1), '') : decimalText(false, text, '');
 }
 
-function ofNumber(value: number): string {
-  if (Number.isInteger(value)) return ofInteger(String(BigInt(value)));
+function numberText(value: number): string {
+  if (Number.isInteger(value)) return integerText(String(BigInt(value)));
   // 20 decimal places suffice for 17 digits of numbers from 0.001 on; smaller numbers lose digits, not their order.
   const [whole = '', fraction = ''] = Math.abs(value).toFixed(20).split('.');
-  return ofDecimal(value < 0, whole, fraction);
+  return decimalText(value < 0, whole, fraction);
 }
 
-function ofTime(text: string): string | undefined {
+function timeText(text: string): string | undefined {
   const [, date, time = '00:00', fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
   if (date === undefined) return undefined;
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
-  return ofSeconds(Date.parse(`${date}T${time}${offset}`), fraction);
+  return secondsText(Date.parse(`${date}T${time}${offset}`), fraction);
 }
 
 /** @param fraction further digits of the second */
-function ofSeconds(ms: number, fraction: string): string | undefined {
+function secondsText(ms: number, fraction: string): string | undefined {
   if (Number.isNaN(ms)) return undefined;
-  if (fraction === '') return ofNumber(ms / 1_000);
+  if (fraction === '') return numberText(ms / 1_000);
   const seconds = BigInt(ms) / 1_000n;
-  if (seconds >= 0n) return ofDecimal(false, String(seconds), fraction);
-  return ofNumber(Number(seconds) + Number(`0.${fraction}`));
+  if (seconds >= 0n) return decimalText(false, String(seconds), fraction);
+  return numberText(Number(seconds) + Number(`0.${fraction}`));
 }
 
-function ofVersion(text: string): string | undefined {
+function versionText(text: string): string | undefined {
   const [, release, preRelease] = VERSION.exec(text) ?? [];
   if (release === undefined) return undefined;
   const parts = release.split('.').map(counted).join(NEXT_PART);
@@ -68,7 +68,7 @@ function ofVersion(text: string): string | undefined {
   return parts + PRE_RELEASE + identifiers.join(NEXT_IDENTIFIER) + PRE_RELEASE;
 }
 
-function ofDecimal(isNegative: boolean, whole: string, fraction: string): string {
+function decimalText(isNegative: boolean, whole: string, fraction: string): string {
   // A regular expression for zeros at the end takes quadratic time.
   let end = fraction.length;
   while (fraction[end - 1] === '0') end--;

@@ -29,7 +29,7 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 /** Excludes line breaks, which would add a header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Connection headers, which the service writes itself. */
-const OF_CONNECTION: ReadonlySet<string> = new Set(
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set(
   'accept-encoding connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
     ' ',
   ),
@@ -96,7 +96,7 @@ function headersIn(value: unknown): Record<string, string> {
       throw new InvalidStepRequest(`the header ${lower} has a value that a header cannot hold, such as a line break`);
     }
     bytes += name.length + text.length;
-    if (!OF_CONNECTION.has(lower)) headers[lower] = text;
+    if (!CONNECTION_HEADERS.has(lower)) headers[lower] = text;
   }
   if (entries.length > MAX_HEADERS || bytes > MAX_HEADER_BYTES) {
     throw new InvalidStepRequest(

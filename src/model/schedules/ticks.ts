@@ -66,13 +66,13 @@ function ticksOf(cron: string): Ticks {
     const text = cron.trim();
     const schedule = text.replace(TIME_ZONE, '');
     const every = INTERVAL.exec(schedule)?.[1];
-    ticks = every === undefined ? ofExpression(schedule, TIME_ZONE.exec(text)?.[1] ?? 'UTC') : ofInterval(every);
+    ticks = every === undefined ? cronTicks(schedule, TIME_ZONE.exec(text)?.[1] ?? 'UTC') : intervalTicks(every);
     parsed.set(cron, ticks);
   }
   return ticks;
 }
 
-function ofInterval(every: string): Ticks {
+function intervalTicks(every: string): Ticks {
   const ms = durationMs(every);
   if (!ms) return NO_TICKS;
   return {
@@ -83,7 +83,7 @@ function ofInterval(every: string): Ticks {
 
 const NO_TICKS: Ticks = { next: () => undefined, last: () => undefined };
 
-function ofExpression(schedule: string, tz: string): Ticks {
+function cronTicks(schedule: string, tz: string): Ticks {
   const expression = orUndefined(() => CronExpressionParser.parse(NAMES[schedule] ?? schedule, { tz }));
   if (!expression) return NO_TICKS;
   const isOfEveryHour = expression.fields.hour.values.length === 24;

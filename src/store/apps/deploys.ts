@@ -8,9 +8,9 @@ import { Repository } from '../redis/repository.ts';
 
 /** Deploys outlive the runs that they explain. */
 const KEPT_MS = 90 * DAY_MS;
-const OF_APP_MAX = 100;
+const PER_APP_MAX = 100;
 /** Bounded because all are read at once, and a deploy takes up to 4 KiB. */
-const OF_ENVIRONMENT_MAX = 500;
+const PER_ENVIRONMENT_MAX = 500;
 
 export class Deploys extends Repository<ScriptedRedis, { retentionMs: number }> {
   readonly #keptMs = Math.max(KEPT_MS, this.deps.retentionMs);
@@ -19,7 +19,7 @@ export class Deploys extends Repository<ScriptedRedis, { retentionMs: number }> 
   async record(env: string, deploy: Deploy): Promise<boolean> {
     const keys = [this.keys.appDeploys(env, deploy.app), this.keys.deploys(env)] as const;
     const text = luaJson(deploy);
-    const limits = [OF_APP_MAX, OF_ENVIRONMENT_MAX, this.#keptMs];
+    const limits = [PER_APP_MAX, PER_ENVIRONMENT_MAX, this.#keptMs];
     return (await this.redis.recordDeploy(...keys, text, deploy.content, ...limits)) === 1;
   }
 

@@ -23,8 +23,8 @@ import { errorGroupOf } from './error-group-fields.ts';
 /** A group is removed this long after its last failure. */
 const ERROR_GROUP_TTL_MS = 30 * 24 * HOUR_MS;
 /** Maximum per function in each partition. */
-const OF_FUNCTION_MAX = 100;
-const OF_ENVIRONMENT_MAX = 1_000;
+const PER_FUNCTION_MAX = 100;
+const PER_ENVIRONMENT_MAX = 1_000;
 /** If partitions have different states of a group, the first of these counts. */
 const MERGED_STATES = ['ignored', 'open', 'resolved'] as const satisfies ErrorGroupState[];
 const MESSAGE_MAX = 1_000;
@@ -64,8 +64,8 @@ export class ErrorGroups extends Repository {
       hour: Math.floor(nowMs / HOUR_MS),
       hoursKept: HOURS_KEPT,
       samplesMax: SAMPLES_MAX,
-      ofFunctionMax: OF_FUNCTION_MAX,
-      ofEnvironmentMax: OF_ENVIRONMENT_MAX,
+      ofFunctionMax: PER_FUNCTION_MAX,
+      ofEnvironmentMax: PER_ENVIRONMENT_MAX,
       ttlMs: ERROR_GROUP_TTL_MS,
     };
     const happened = await this.redis.recordFailure(

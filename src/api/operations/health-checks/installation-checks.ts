@@ -8,7 +8,7 @@ import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './ch
 
 const ISSUES_READ_MAX = 200;
 
-const OF_KIND: Record<(typeof ISSUE_KINDS)[number], string> = {
+const ISSUE_TEXTS: Record<(typeof ISSUE_KINDS)[number], string> = {
   verification: 'requests that could not be verified',
   transform: 'a transform or filter that fails',
   quarantine: 'a transform in quarantine',
@@ -81,7 +81,7 @@ async function issues(webhookIssues: InstallationCheckDeps['webhookIssues'], now
   const found = ISSUE_KINDS.flatMap((kind) => {
     const of = open.filter((issue) => issue.kind === kind).length;
     if (of === 0) return [];
-    const message = `${of}${count > ISSUES_READ_MAX ? ' or more' : ''} with ${OF_KIND[kind]}`;
+    const message = `${of}${count > ISSUES_READ_MAX ? ' or more' : ''} with ${ISSUE_TEXTS[kind]}`;
     return [
       (kind === 'silence' ? warning : problem)(
         message,

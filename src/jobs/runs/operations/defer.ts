@@ -9,10 +9,10 @@ import type { DeferOutcome } from '../../../store/runs/defers.ts';
 import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 
 /** The needed part of a call with its response. */
-type OfRun = { loaded: { run: Pick<CallWithResponse['loaded']['run'], 'env' | 'id'> } };
+type CallOfRun = { loaded: { run: Pick<CallWithResponse['loaded']['run'], 'env' | 'id'> } };
 type DeferDeps = Pick<OperationDeps, 'defers'>;
 
-export async function addDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
+export async function addDefer(op: Op, call: CallOfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const { fn_slug: functionId, input = {} } = op.opts ?? {};
   if (!functionId || !isJsonObject(input)) {
@@ -22,7 +22,7 @@ export async function addDefer(op: Op, call: OfRun, { defers }: DeferDeps): Prom
   return failureOf(await defers.add(env, runId, op.id, { functionId, input, meta: metaOf(op.opts) }));
 }
 
-export async function abortDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
+export async function abortDefer(op: Op, call: CallOfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const target = op.opts?.target_hashed_id;
   if (!target) return permanentFailure('InvalidDefer', `"${stepName(op)}" aborts nothing: it has no target_hashed_id`);
