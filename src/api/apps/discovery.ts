@@ -141,7 +141,7 @@ export class Discovery extends Composed<{
     const { url } = known;
     known.askedAt = Date.now();
     if (app.mode === 'cloud') {
-      this.#tell(known, `it is in production mode: ${startInDevMode(address, app.dialect)}`);
+      this.#logProblem(known, `it is in production mode: ${startInDevMode(address, app.dialect)}`);
       return;
     }
     if (isRegistered) registrar.repeated.add(key);
@@ -152,14 +152,14 @@ export class Discovery extends Composed<{
       known.wasRegistered = true;
       delete known.problem;
     } catch (error) {
-      this.#tell(known, (error as Error).message);
+      this.#logProblem(known, (error as Error).message);
     } finally {
       registrar.repeated.delete(key);
     }
   }
 
   /** Logs each problem once. */
-  #tell(known: Known, problem: string): void {
+  #logProblem(known: Known, problem: string): void {
     if (known.problem === problem) return;
     known.problem = problem;
     this.deps.log.warn({ url: known.url, problem }, 'found an app on this machine that does not register');

@@ -61,7 +61,7 @@ export async function recover(
   const { webhookReconciliations } = deps;
   const { id, ref } = missing;
   // A retry of the provider arrived meanwhile.
-  if (await webhookReconciliations.hasCome(webhook.id, id))
+  if (await webhookReconciliations.wasReceived(webhook.id, id))
     return webhookReconciliations.settle(webhook.id, id, 'received');
   const remains = (reason: string, message?: string, more: Partial<MissingRequest> = {}) =>
     webhookReconciliations.describeMissing(webhook.id, {

@@ -7,7 +7,7 @@ import type { Position } from '../../store/redis/pagination.ts';
 
 const READ_AT_ONCE = 100;
 /** Maximum number of runs examined for one page: about 30 pipelines. */
-const LOOKED_AT_MAX = 1_000;
+const EXAMINED_MAX = 1_000;
 
 /** Reads runs with these statuses, starting at a position; undefined: at the newest run. */
 type ReadPage = (
@@ -39,7 +39,7 @@ export async function runsInStates(
   const isPaused = states.every((state) => state === 'paused');
   const found: Run[] = [];
   let position = cursor;
-  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += READ_AT_ONCE) {
+  for (let lookedAt = 0; lookedAt < EXAMINED_MAX; lookedAt += READ_AT_ONCE) {
     const page = await read(wanted, position, READ_AT_ONCE, isPaused);
     const stateOf = await runStates.of(page.found);
     for (const run of page.found) {

@@ -64,7 +64,7 @@ const ERROR_MIN = 3;
 /** Newest events whose fields are compared. */
 const EVENTS_KNOWN = 20;
 
-interface Sought {
+interface TextQuery {
   deps: TextHitDeps;
   env: string;
   principal: string;
@@ -77,7 +77,7 @@ interface Sought {
 /** The hits of one source; undefined: the text cannot be one of them. */
 type Found = (Omit<Hits, 'kind'> & { stoppedEarly?: StoppedEarly | undefined }) | undefined;
 
-const SOURCES: Record<HitKind, (sought: Sought) => Promise<Found>> = {
+const SOURCES: Record<HitKind, (query: TextQuery) => Promise<Found>> = {
   async event({ deps, env, id }) {
     if (!ID_PATTERN.test(id)) return undefined;
     const event = await deps.acceptedEvents.read(env, id);
@@ -88,17 +88,17 @@ const SOURCES: Record<HitKind, (sought: Sought) => Promise<Found>> = {
     const run = await deps.runs.read(env, id);
     return { list: `/v1/runs?id_prefix=${id}`, hits: run ? [hitOfRun(run)] : [] };
   },
-  async events_by_prefix({ deps, id, nowMs, ...sought }) {
+  async events_by_prefix({ deps, id, nowMs, ...query }) {
     const timeRange = isPrefix(id) ? withinPrefix({}, id, false) : undefined;
     if (!timeRange) return undefined;
     const node = beginsWith('internal_id', id);
-    const { found, stoppedEarly } = await deps.searches.events({ ...bounded(sought), node, timeRange }, nowMs);
+    const { found, stoppedEarly } = await deps.searches.events({ ...bounded(query), node, timeRange }, nowMs);
     return { list: `/v1/events?id_prefix=${id}`, hits: found.map(hitOfEvent), stoppedEarly };
   },
-  async runs_by_prefix({ deps, id, nowMs, ...sought }) {
+  async runs_by_prefix({ deps, id, nowMs, ...query }) {
     const timeRange = isPrefix(id) ? withinPrefix({}, id, true) : undefined;
     if (!timeRange) return undefined;
-    const search = { ...bounded(sought), node: beginsWith('run_id', id), functionIds: undefined, timeRange };
+    const search = { ...bounded(query), node: beginsWith('run_id', id), functionIds: undefined, timeRange };
     const { found, stoppedEarly } = await deps.searches.runs(search, nowMs);
     return { list: `/v1/runs?id_prefix=${id}`, hits: found.map(hitOfRun), stoppedEarly };
   },
@@ -119,19 +119,19 @@ const SOURCES: Record<HitKind, (sought: Sought) => Promise<Found>> = {
     const list = isWildcard(text) ? `/v1/runs?function_id=${encodeURIComponent(text)}` : '/v1/functions';
     return { list, hits: ids.filter(matcherOfNames(text)).map((name) => ({ name })) };
   },
-  async error({ deps, text, nowMs, ...sought }) {
+  async error({ deps, text, nowMs, ...query }) {
     if (text.length < ERROR_MIN || isWildcard(text)) return undefined;
     const failed = { node: mentions('error', text), functionIds: undefined, statuses: ['Failed' as const] };
-    const { found, stoppedEarly } = await deps.searches.runs({ ...bounded(sought), ...failed, timeRange: {} }, nowMs);
+    const { found, stoppedEarly } = await deps.searches.runs({ ...bounded(query), ...failed, timeRange: {} }, nowMs);
     const list = `/v1/runs?status=Failed&error=${encodeURIComponent(text)}`;
     return { list, hits: found.map(hitOfRun), stoppedEarly };
   },
-  async payload({ deps, text, id, nowMs, ...sought }) {
+  async payload({ deps, text, id, nowMs, ...query }) {
     if (ID_PATTERN.test(id) || isWildcard(text)) return undefined;
-    const newest = { env: sought.env, timeRange: {}, limit: EVENTS_KNOWN };
+    const newest = { env: query.env, timeRange: {}, limit: EVENTS_KNOWN };
     const condition = payloadCondition((await deps.eventLists.list(newest, nowMs)).events, text);
     if (condition === undefined) return undefined;
-    const search = { ...bounded(sought), node: parseSearch(condition, 'events'), timeRange: {} };
+    const search = { ...bounded(query), node: parseSearch(condition, 'events'), timeRange: {} };
     const { found, stoppedEarly } = await deps.searches.events(search, nowMs);
     return { list: `/v1/events?search=${encodeURIComponent(condition)}`, hits: found.map(hitOfEvent), stoppedEarly };
   },
@@ -168,10 +168,10 @@ function isPrefix(id: string): boolean {
 
 /** `order/*` matches functions with this prefix; another text matches functions that contain it in upper or lower case. */
 function matcherOfNames(text: string): (name: string) => boolean {
-  const sought = (isWildcard(text) ? text.slice(0, -1) : text).toLowerCase();
+  const query = (isWildcard(text) ? text.slice(0, -1) : text).toLowerCase();
   return isWildcard(text)
-    ? (name) => name.toLowerCase().startsWith(sought)
-    : (name) => name.toLowerCase().includes(sought);
+    ? (name) => name.toLowerCase().startsWith(query)
+    : (name) => name.toLowerCase().includes(query);
 }
 
 function hitOfEvent({ internal_id, name, received_at }: FoundEvent): Hit {

@@ -129,7 +129,7 @@ export function appRoutes(deps: ApiParts): Route[] {
     return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((app) => app.env === env));
   }
 
-  async function peopleSaid(env: string): Promise<PeopleSaid> {
+  async function decisionsOfPeople(env: string): Promise<DecisionsOfPeople> {
     const [allowed, held, choices] = await Promise.all([
       allowedOrigins.all(env),
       heldRegistrations.all(env, Date.now()),
@@ -147,7 +147,11 @@ export function appRoutes(deps: ApiParts): Route[] {
       data: z.array(appSchema),
       async handle({ env, principal, query }) {
         const all = await apps.all(env);
-        const [live, throttled, origins] = await Promise.all([liveFunctions(env), throttledIn(env), peopleSaid(env)]);
+        const [live, throttled, origins] = await Promise.all([
+          liveFunctions(env),
+          throttledIn(env),
+          decisionsOfPeople(env),
+        ]);
         const item = (app: App) => presentApp(app, live, principal, throttled, origins);
         return sortedReply(all, 'name', query, item);
       },
@@ -163,7 +167,7 @@ export function appRoutes(deps: ApiParts): Route[] {
         const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
         return {
           data: {
-            ...presentApp(app, own, principal, await throttledIn(env), await peopleSaid(env)),
+            ...presentApp(app, own, principal, await throttledIn(env), await decisionsOfPeople(env)),
             functions: shown,
             refused_functions: app.refused ?? [],
             unsupported: app.unsupported?.fields ?? [],
@@ -217,7 +221,13 @@ export function appRoutes(deps: ApiParts): Route[] {
         });
         const app = await existingApp(apps, env, name);
         return {
-          data: presentApp(app, await liveFunctions(env), principal, await throttledIn(env), await peopleSaid(env)),
+          data: presentApp(
+            app,
+            await liveFunctions(env),
+            principal,
+            await throttledIn(env),
+            await decisionsOfPeople(env),
+          ),
         };
       },
     }),
@@ -246,7 +256,7 @@ export function appRoutes(deps: ApiParts): Route[] {
   ];
 }
 
-interface PeopleSaid {
+interface DecisionsOfPeople {
   allowed: ReadonlyMap<string, string[]>;
   held: readonly HeldRegistration[];
   choices: ReadonlyMap<string, VersionChoices>;
@@ -257,7 +267,7 @@ function presentApp(
   functions: AppFunction[],
   { access }: Principal,
   throttled: readonly ThrottledApp[],
-  { allowed, held, choices }: PeopleSaid,
+  { allowed, held, choices }: DecisionsOfPeople,
 ) {
   const { name, lastSync, lastFailure, unsupported } = app;
   const shown = (error: string, found?: SyncFinder) =>

@@ -32,7 +32,7 @@ export interface Message<Value> {
 const EMPTY = new Uint8Array(0);
 
 /** Reads and writes a field whose JSON value is the value itself. */
-function asItIs<Value>(no: number, isValue: (json: unknown) => json is Value, type: string) {
+function unchangedInJson<Value>(no: number, isValue: (json: unknown) => json is Value, type: string) {
   return {
     toJson: (value: Value) => value,
     fromJson(json: unknown): Value {
@@ -53,7 +53,7 @@ export function int32(no: number): Field<number> {
     default: () => 0,
     write: (writer, value) => writer.int32(value),
     read: (reader) => reader.int32(),
-    ...asItIs(no, isWhole, 'a whole number'),
+    ...unchangedInJson(no, isWhole, 'a whole number'),
   };
 }
 
@@ -65,7 +65,7 @@ export function int64(no: number): Field<number> {
     default: () => 0,
     write: (writer, value) => writer.int64(value),
     read: (reader) => Number(reader.int64()),
-    ...asItIs(no, isWhole, 'a whole number'),
+    ...unchangedInJson(no, isWhole, 'a whole number'),
   };
 }
 
@@ -76,7 +76,7 @@ export function bool(no: number): Field<boolean> {
     default: () => false,
     write: (writer, value) => writer.bool(value),
     read: (reader) => reader.bool(),
-    ...asItIs(no, isBoolean, 'true or false'),
+    ...unchangedInJson(no, isBoolean, 'true or false'),
   };
 }
 
@@ -87,7 +87,7 @@ export function string(no: number): Field<string> {
     default: () => '',
     write: (writer, value) => writer.string(value),
     read: (reader) => reader.string(),
-    ...asItIs(no, isText, 'a text'),
+    ...unchangedInJson(no, isText, 'a text'),
   };
 }
 

@@ -7,8 +7,8 @@ import { duty } from '../../duties/duty.ts';
 import { timeOf } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import {
+  type ExaminedLog,
   idsFrom,
-  type Looked,
   type StoredRequest,
   type UnarchivedRequests,
 } from '../../store/webhooks/unarchived-requests.ts';
@@ -48,7 +48,7 @@ export const webhookRequestShipping = duty<WebhookRequestShippingDeps & LogShipp
  *  @throws ServiceError archive_unavailable */
 export async function shipWebhookRequests(deps: WebhookRequestShippingDeps, partition: number): Promise<number> {
   const { unarchivedRequests, archive } = deps;
-  await tellRemovals(deps);
+  await reportRemovals(deps);
   if (!unarchivedRequests.isOn) return 0;
   await unarchivedRequests.listAll(partition, Date.now());
   const lookAgainMs = Math.min(Math.max(archive.hotMs / 4, LOOK_AGAIN_MS.min), LOOK_AGAIN_MS.max);
@@ -116,7 +116,7 @@ async function compare(webhookId: string, lookAgainMs: number, deps: WebhookRequ
   const { all, unarchived } = await unarchivedRequests.ids(webhookId);
   const listed = new Set(unarchived);
   const others = all.filter((id) => !listed.has(id));
-  const looked: Required<Pick<Looked, 'missing' | 'drop'>> = { missing: [], drop: [] };
+  const looked: Required<Pick<ExaminedLog, 'missing' | 'drop'>> = { missing: [], drop: [] };
   for (const some of chunksOf(others, COMPARED_AT_ONCE)) {
     const present = await archive.requests.present(webhookId, some);
     const hotFrom = idsFrom(Date.now() - archive.hotMs);
@@ -127,7 +127,7 @@ async function compare(webhookId: string, lookAgainMs: number, deps: WebhookRequ
 }
 
 /** Deletions of webhooks do not wait for the archive. */
-async function tellRemovals({ unarchivedRequests, archive }: WebhookRequestShippingDeps): Promise<void> {
+async function reportRemovals({ unarchivedRequests, archive }: WebhookRequestShippingDeps): Promise<void> {
   const removals = await unarchivedRequests.removals();
   if (removals.size === 0) return;
   await archive.requests.remove(removals);

@@ -47,7 +47,7 @@ interface Planned {
 }
 
 /** @returns milliseconds until the next portion; undefined: there is no next portion */
-export async function carryOnPortion(
+export async function doReplayPortion(
   replay: Replay,
   deps: PortionDeps,
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 import type { BulkLoad } from '../bulk/bulk-load.ts';
 import type { BulkWork } from '../bulk/bulk-work.ts';
 import { cancelActiveRuns, checkActiveRuns, type EndedRunsDeps } from './ended-runs.ts';
-import { carryOnPortion, type PortionDeps, settleInterrupted } from './replay-portion.ts';
+import { doReplayPortion, type PortionDeps, settleInterrupted } from './replay-portion.ts';
 
 /** Maximum number of active runs of a replay, which bounds its memory. */
 const ACTIVE_RUNS_MAX = 50_000;
@@ -27,7 +27,7 @@ export function replayWork(deps: ReplayWorkDeps): BulkWork<ReplayDefinition, Rep
       await checkActiveRuns(replay, deps);
       return 'active_runs';
     },
-    doPortion: (replay, signal) => carryOnPortion(replay, deps, signal),
+    doPortion: (replay, signal) => doReplayPortion(replay, deps, signal),
     async settle(replay, signal) {
       if (await settleInterrupted(replay, deps)) return 0;
       if (replay.status === 'paused') return undefined;

@@ -73,7 +73,7 @@ export class LaneTimers extends Composed<{
       const proposal = this.#proposalOf(order, table, event, events.get(event.eventId));
       if (proposal) proposals.push(proposal);
       // Its event is no longer kept, or its function is gone.
-      else if (event.kind !== 'free') await this.#goOn(env, order, event);
+      else if (event.kind !== 'free') await this.#continueLane(env, order, event);
     }
     await eventRestorer.ensure(
       env,
@@ -117,7 +117,7 @@ export class LaneTimers extends Composed<{
     return lost;
   }
 
-  async #goOn(env: string, order: string, { laneId: id, number, ...entry }: InLane): Promise<void> {
+  async #continueLane(env: string, order: string, { laneId: id, number, ...entry }: InLane): Promise<void> {
     await this.deps.laneEnds.change(env, { id, order, number }, 'next', entry);
   }
 

@@ -53,12 +53,12 @@ const RAN: ReadonlySet<string> = new Set(['StepRun', 'Step', 'StepError', 'StepF
 
 export async function walk(steps: StoredSteps, ask: AskCandidate, options: WalkOptions): Promise<Walk> {
   const walker = new Walker({ steps, ask, options });
-  const end = await walker.goOn();
+  const end = await walker.advance();
   const { added } = walker;
   const isEarly = added.length > 0 && walker.hasRest;
   // After a supposition, the walk only shows which results the candidate asks for.
   let last = end;
-  while (options.supposes && last.kind === 'plans' && walker.suppose()) last = await walker.goOn();
+  while (options.supposes && last.kind === 'plans' && walker.suppose()) last = await walker.advance();
   if (last.kind === 'executed')
     return { end: last, added, isEarly, asked: walker.asked, late: walker.late, unused: [] };
   const isSure = last.kind === 'plans' || last.kind === 'completed';
@@ -89,7 +89,7 @@ class Walker extends Composed<{ steps: StoredSteps; ask: AskCandidate; options: 
     return this.#rest().length > 0;
   }
 
-  async goOn(): Promise<WalkEnd> {
+  async advance(): Promise<WalkEnd> {
     while (this.#calls++ < this.deps.options.callsMax) {
       const outcome = await this.deps.ask({
         stack: [...this.#results.keys()],

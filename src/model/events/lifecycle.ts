@@ -23,7 +23,7 @@ export function isFailureHandler({ triggers }: Pick<AppFunction, 'triggers'>): b
 
 /** Whether the event reports the end or the pause of a run. If such an event triggered a run, neither of that run is reported: handlers would
  *  trigger each other forever. */
-export function tellsEndOrPause(eventName: string): boolean {
+export function reportsEndOrPause(eventName: string): boolean {
   return ENDS_AND_PAUSES.has(eventName);
 }
 

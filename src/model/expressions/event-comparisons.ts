@@ -19,7 +19,7 @@ const ARITHMETIC = new Set(['+', '-', '*', '/', '%']);
 const NO_LOOPS: Loops = new Map();
 
 /** Replaces the evaluation of comparisons between two events. */
-export function tellMissingApart(ast: ASTNode): void {
+export function distinguishMissing(ast: ASTNode): void {
   walk(ast as unknown as CheckedNode, NO_LOOPS);
 }
 

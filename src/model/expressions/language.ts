@@ -5,7 +5,7 @@
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { checkBounds, checkLength, PARSER_LIMITS, readableError } from './bounds.ts';
 import type { CheckedNode, Evaluator } from './checked-node.ts';
-import { tellMissingApart } from './event-comparisons.ts';
+import { distinguishMissing } from './event-comparisons.ts';
 import { EXHAUSTED, Fuel, NOT_EVALUABLE } from './fuel.ts';
 import { type EvaluationTime, registerFunctions } from './functions.ts';
 import { meter } from './prices.ts';
@@ -65,7 +65,7 @@ export class Language {
     const { valid, error } = program.check();
     if (!valid) throw readableError(error);
     meter(program.ast as unknown as CheckedNode, this.fuel);
-    tellMissingApart(program.ast);
+    distinguishMissing(program.ast);
     return { ast: program.ast, evaluate: program };
   }
 }

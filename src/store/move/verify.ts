@@ -68,7 +68,7 @@ export class Comparison extends Composed<ComparisonDeps> {
     for (const [i, rename] of renames.entries()) {
       const [source, target] = [wanted[i] as Shape, present[i] as Shape];
       if (source.type === 'none' || (target.type === 'none' && expiresSoon(source))) continue;
-      if (isAlike(source, target)) alike.push({ ...rename, ...source });
+      if (isSameShape(source, target)) alike.push({ ...rename, ...source });
       else differing.push(rename.from);
     }
     const sample = alike.filter(({ from, length }) => {
@@ -112,7 +112,7 @@ interface Shape {
   ttlMs: number;
 }
 
-function isAlike(a: Shape, b: Shape): boolean {
+function isSameShape(a: Shape, b: Shape): boolean {
   return a.type === b.type && a.length === b.length && a.ttlMs >= 0 === b.ttlMs >= 0;
 }
 

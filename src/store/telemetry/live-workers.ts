@@ -9,14 +9,14 @@ const GONE_MS = 4_000;
 /** How long entries of workers that ended without leaving are kept. */
 const KEPT_MS = 60_000;
 
-interface Sighting {
+interface SeenEntry {
   score: string;
   /** Monotonic, milliseconds. */
   at: number;
 }
 
 export class LiveWorkers extends Repository {
-  readonly #seen = new Map<string, Sighting>();
+  readonly #seen = new Map<string, SeenEntry>();
 
   /** Renews the entry of a worker. @returns the IDs of all live workers */
   async renew(id: string): Promise<string[]> {

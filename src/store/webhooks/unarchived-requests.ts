@@ -19,7 +19,7 @@ export interface StoredRequest {
   body: Buffer | undefined;
 }
 
-export interface Looked {
+export interface ExaminedLog {
   /** IDs of archived requests. */
   archived?: readonly string[];
   /** IDs that are not archived. */
@@ -107,7 +107,7 @@ export class UnarchivedRequests extends Repository<
    *  @returns number of dropped requests */
   async note(
     webhookId: string,
-    { archived = [], missing = [], drop = [], nowMs, lookAgainMs }: Looked,
+    { archived = [], missing = [], drop = [], nowMs, lookAgainMs }: ExaminedLog,
   ): Promise<number> {
     const keys = this.keys.of(webhookId);
     const args = {

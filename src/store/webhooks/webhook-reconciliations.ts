@@ -133,7 +133,7 @@ export class WebhookReconciliations extends Repository {
   }
 
   /** Whether a request was received since it was found missing. */
-  async hasCome(webhookId: string, id: string): Promise<boolean> {
+  async wasReceived(webhookId: string, id: string): Promise<boolean> {
     return (await this.redis.zscore(this.keys.of(webhookId).webhookCame(webhookId), id)) !== null;
   }
 

@@ -20,7 +20,7 @@ import type { TimeoutTimers } from '../ends/timeout-timers.ts';
 import { isTooLate, watchStart } from '../ends/timeouts.ts';
 import { attemptsAt, type CallAttempt } from './call-attempt.ts';
 import { type CallWritesDeps, commit } from './call-writes.ts';
-import { mayCome, missingEvent } from './missing-event.ts';
+import { mayArrive, missingEvent } from './missing-event.ts';
 import { FunctionPaused, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
 export interface CallDeps extends CallWritesDeps {
@@ -134,7 +134,7 @@ async function callFunction(
   if (!fn) return functionGone(run);
   const events = run.batch && (await batchOf(run.env, run.batch, deps.events));
   const event = events ? events[0] : loaded.event;
-  if (!event || (events && events.length < (run.batch?.length ?? 0) && mayCome(run, startedAt))) {
+  if (!event || (events && events.length < (run.batch?.length ?? 0) && mayArrive(run, startedAt))) {
     return missingEvent(run, startedAt);
   }
   // Only the official SDKs defer functions; they defer again every function that the call does not list.

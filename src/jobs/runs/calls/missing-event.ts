@@ -8,13 +8,13 @@ import { unavailable } from '../../../store/redis/connection/connection.ts';
 const AWAITED_MS = 120_000;
 
 /** Whether the event may still arrive. A re-run starts only if its event exists. */
-export function mayCome({ queuedAt, retryOf }: Pick<Run, 'queuedAt' | 'retryOf'>, nowMs: number): boolean {
+export function mayArrive({ queuedAt, retryOf }: Pick<Run, 'queuedAt' | 'retryOf'>, nowMs: number): boolean {
   return retryOf === undefined && nowMs - queuedAt < AWAITED_MS;
 }
 
 /** @returns the failure of the run
  *  @throws ServiceError unavailable, which does not count as an attempt, while the event may still arrive */
 export function missingEvent(run: Run, nowMs: number): Failure {
-  if (mayCome(run, nowMs)) throw unavailable(`the event ${run.eventId} of the run ${run.id} is not stored yet`);
+  if (mayArrive(run, nowMs)) throw unavailable(`the event ${run.eventId} of the run ${run.id} is not stored yet`);
   return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
 }

@@ -9,7 +9,7 @@ import {
   FUNCTION_FAILED,
   FUNCTION_FINISHED,
   RUN_PAUSED,
-  tellsEndOrPause,
+  reportsEndOrPause,
 } from '../../../model/events/lifecycle.ts';
 import type { Pause } from '../../../model/runs/pause.ts';
 import type { Run } from '../../../model/runs/run.ts';
@@ -112,7 +112,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   async #causes(run: Run, cause?: EventRecord): Promise<Causes | undefined> {
     const stored = cause && !run.batch ? [cause] : await this.deps.events.records(run.env, run.batch ?? [run.eventId]);
     const [first, ...rest] = stored.filter((event) => event !== undefined);
-    return first && !tellsEndOrPause(first.name) ? [first, ...rest] : undefined;
+    return first && !reportsEndOrPause(first.name) ? [first, ...rest] : undefined;
   }
 
   async #isAwaited({ env }: Run, name: string): Promise<boolean> {

@@ -59,11 +59,11 @@ class Simulation {
 
   run(events: readonly SimulatedEvent[]): SimulatedFlow {
     for (const event of events) {
-      this.#timeline.goOnTo(event.at);
+      this.#timeline.advanceTo(event.at);
       if (this.#timeline.isUsedUp) break;
       if (this.#groups.addToBatch(event, (first) => this.#decide(first))) this.#merged++;
     }
-    this.#timeline.goOnTo(Number.POSITIVE_INFINITY);
+    this.#timeline.advanceTo(Number.POSITIVE_INFINITY);
     const waits = this.#waits.sort((a, b) => a - b);
     return {
       events: events.length,

@@ -36,7 +36,7 @@ export class Timeline {
   }
 
   /** Runs the moments that are due at this time or earlier. */
-  goOnTo(at: number): void {
+  advanceTo(at: number): void {
     for (let next = this.#moments.least; next && next.at <= at; next = this.#moments.least) {
       this.#left--;
       if (this.isUsedUp) return;
