@@ -24,32 +24,22 @@ export function distinguishMissing(ast: ASTNode): void {
 }
 
 function walk(node: CheckedNode, loops: Loops): void {
-  if (EQUALITIES.has(node.op)) compareEqually(node, loops);
-  else if (ORDERS.has(node.op)) compareOrder(node, loops);
+  if (EQUALITIES.has(node.op) || ORDERS.has(node.op)) compareValues(node, loops);
   else if (node.op === 'in') compareElements(node, loops);
   const inner = withLoopVariable(node, loops);
   for (const part of partsOf(node as never)) walk(part as never, inner);
 }
 
-function compareEqually(node: CheckedNode, loops: Loops): void {
+function compareValues(node: CheckedNode, loops: Loops): void {
   const { left, right, handle } = node as Required<CheckedNode>;
   const pairs = pairsOf(left, right, loops);
   if (pairs.length === 0) return;
   node.evaluate = (evaluator, self, context) => {
     const [a, b] = [evaluator.run(left, context), evaluator.run(right, context)];
-    return areMissing(pairs, evaluator, context) ? node.op === '!=' : handle(a, b, self, evaluator);
-  };
-}
-
-function compareOrder(node: CheckedNode, loops: Loops): void {
-  const { left, right, handle } = node as Required<CheckedNode>;
-  const pairs = pairsOf(left, right, loops);
-  if (pairs.length === 0) return;
-  node.evaluate = (evaluator, self, context) => {
-    const [a, b] = [evaluator.run(left, context), evaluator.run(right, context)];
-    // Returning false would make its negation true.
-    if (areMissing(pairs, evaluator, context)) throw NOT_EVALUABLE;
-    return handle(a, b, self, evaluator);
+    if (!areMissing(pairs, evaluator, context)) return handle(a, b, self, evaluator);
+    // Returning false would make the negation of an order true.
+    if (ORDERS.has(node.op)) throw NOT_EVALUABLE;
+    return node.op === '!=';
   };
 }
 
