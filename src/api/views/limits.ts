@@ -96,26 +96,17 @@ export function presentFunctionLimits({
       keys,
       waiting,
       since: time(Math.floor(since)) as string,
-      limits: limits.map(({ kind, limit, use, holdsBack }) => ({
-        kind: kindOf({ kind }),
-        limit,
-        in_use: use.inUse,
-        held_by: use.holders,
-        held_elsewhere: use.holdersElsewhere,
-        holds_back: holdsBack,
-      })),
+      limits: limits.map(({ kind, limit, ...usage }) => ({ kind: kindOf({ kind }), limit, ...presentUsage(usage) })),
     })),
   };
 }
 
-function presentLimit({ limit, use, holdsBack }: LimitStatus): z.infer<typeof limitSchema> {
-  return {
-    ...presentLimitName(limit),
-    in_use: use.inUse,
-    held_by: use.holders,
-    held_elsewhere: use.holdersElsewhere,
-    holds_back: holdsBack,
-  };
+function presentLimit({ limit, ...usage }: LimitStatus): z.infer<typeof limitSchema> {
+  return { ...presentLimitName(limit), ...presentUsage(usage) };
+}
+
+function presentUsage({ use, holdsBack }: Omit<LimitStatus, 'limit'>) {
+  return { in_use: use.inUse, held_by: use.holders, held_elsewhere: use.holdersElsewhere, holds_back: holdsBack };
 }
 
 export function presentLimitName(limit: Limit): z.infer<typeof limitNameSchema> {
