@@ -19,11 +19,8 @@ export const STATUSES_OF_ACTION = {
 
 /** The statuses used if the filter has none. */
 export const DEFAULT_STATUSES = {
-  cancel: ['Queued', 'Running'],
+  ...STATUSES_OF_ACTION,
   retry: ['Failed', 'Cancelled'],
-  retry_now: ['Queued', 'Running'],
-  move: ['Queued', 'Running'],
-  resume: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
 /** The step that a re-run begins with. */
