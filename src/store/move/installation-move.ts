@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
 import { Composed } from '../../model/values/composed.ts';
+import { sum } from '../../model/values/sum.ts';
 import { primariesOf } from '../redis/connection/servers.ts';
 import { type Keyspace, keyspace } from '../redis/keyspace/keyspace.ts';
 import type { MoveMarker } from '../redis/keyspace/move-marker.ts';
@@ -212,12 +213,12 @@ export class InstallationMove extends Composed<MoveOptions> {
     const differing: string[] = [];
     for await (const found of scan(this.#source, this.deps.keyPrefix)) {
       for (const key of await comparison.differing(found)) differing.push(key);
-      this.#progress(() => `${sum(comparison.same).toLocaleString('en')} keys compared`);
+      this.#progress(() => `${sum(comparison.same.values()).toLocaleString('en')} keys compared`);
     }
     const kinds = [...comparison.same].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, n]) => `${kind} ${n}`);
     const { report } = this.deps;
     report(
-      `${sum(comparison.same).toLocaleString('en')} keys are the same, ${comparison.sampled} of them compared by content`,
+      `${sum(comparison.same.values()).toLocaleString('en')} keys are the same, ${comparison.sampled} of them compared by content`,
     );
     report(`  ${kinds.join(', ')}`);
     return differing;
@@ -229,10 +230,6 @@ export class InstallationMove extends Composed<MoveOptions> {
     this.#reportedAt = now;
     this.deps.report(line());
   }
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((all, count) => all + count, 0);
 }
 
 function megabytes(bytes: number): string {
