@@ -75,10 +75,10 @@ function nameMatcher(items: readonly string[]): (name: string) => boolean {
   return (name) => exact.has(name) || startsWithAny(name, prefixes);
 }
 
-/** Sorted, without prefixes that start with another prefix. */
+/** Sorted by code units, without prefixes that start with another prefix. */
 function shortestPrefixes(prefixes: string[]): string[] {
   const result: string[] = [];
-  for (const prefix of prefixes.sort(byCodeUnits)) {
+  for (const prefix of prefixes.sort()) {
     const last = result.at(-1);
     if (last === undefined || !prefix.startsWith(last)) result.push(prefix);
   }
@@ -95,9 +95,4 @@ function startsWithAny(name: string, prefixes: readonly string[]): boolean {
     else to = middle;
   }
   return from > 0 && name.startsWith(prefixes[from - 1] as string);
-}
-
-function byCodeUnits(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
