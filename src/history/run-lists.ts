@@ -5,13 +5,14 @@ import { timeOf } from '../model/ids.ts';
 import { isEnding, type Run } from '../model/runs/run.ts';
 import { Composed } from '../model/values/composed.ts';
 import { areInBuckets } from '../store/events/event-presence.ts';
-import { isOlder, type Position } from '../store/redis/pagination.ts';
+import { isOlder } from '../store/redis/pagination.ts';
 import {
   pageOfRuns,
   type RunBrief,
   type RunLists,
   type RunPage,
   type RunQuery,
+  runPosition,
   statusesOf,
 } from '../store/runs/run-lists.ts';
 import type { Store } from '../store/store.ts';
@@ -41,7 +42,7 @@ export class RunListHistory
       {
         timeRange,
         limit,
-        positionOf,
+        positionOf: runPosition,
         hot: async () => toPage(await runLists.list(query)),
         archived: async (range) => {
           const before = Math.min(range.before ?? border, border);
@@ -156,7 +157,7 @@ function hotPart({ items, next, stoppedEarly }: Page<Run>, { timeRange }: RunQue
 
 function inOrder(archived: readonly Run[], hot: readonly Run[]): Run[] {
   const all = new Map([...archived, ...hot].map((run) => [run.id, run]));
-  return [...all.values()].sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? -1 : 1));
+  return [...all.values()].sort((a, b) => (isOlder(runPosition(a), runPosition(b)) ? -1 : 1));
 }
 
 function briefOf({ id, functionId, status }: Run): RunBrief {
@@ -169,8 +170,4 @@ function toRunPage({ items, next, stoppedEarly }: Page<Run>): ListedRunPage {
 
 function toPage({ runs, next, stoppedEarly }: ListedRunPage): Page<Run> {
   return { items: runs, next, stoppedEarly };
-}
-
-function positionOf({ queuedAt, id }: Run): Position {
-  return { at: queuedAt, id };
 }

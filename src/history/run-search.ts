@@ -9,7 +9,7 @@ import { EVENT_PREFIX, type SearchNode, variablesOf } from '../model/search/synt
 import { Composed } from '../model/values/composed.ts';
 import { tryParseShallow } from '../model/values/json.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
-import type { RunLists } from '../store/runs/run-lists.ts';
+import { type RunLists, runPosition } from '../store/runs/run-lists.ts';
 import type { History } from './history.ts';
 import { matching } from './matching.ts';
 import { archiveBorder } from './merged-page.ts';
@@ -57,7 +57,7 @@ export class RunSearch extends Composed<RunSearchDeps> {
     return mergedSearch({
       hot: this.#hot(narrow, test),
       archive: isArchived ? this.#inArchive(this.#archived, { ...narrow, endings }, test, nowMs) : undefined,
-      positionOf,
+      positionOf: runPosition,
       sizeOf: ({ error }) => (error ? JSON.stringify(error).length : 0),
       timeRange,
       limit,
@@ -72,7 +72,7 @@ export class RunSearch extends Composed<RunSearchDeps> {
     const { runs } = await this.deps.history.runLists.listByEvent(eventId, { ...query, limit: RUNS_OF_EVENT_MAX });
     const found = await this.#tester(env, node)(runs);
     const page = found.slice(0, limit);
-    return { found: page, next: found.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+    return { found: page, next: found.length > limit ? runPosition(page.at(-1) as Run) : undefined };
   }
 
   #hot({ env, functionIds, statuses }: RunSearchQuery, test: Test): SearchSource<Run> {
@@ -143,10 +143,6 @@ type Test = (runs: readonly Run[]) => Promise<Run[]>;
 interface Needs {
   output: boolean;
   event: boolean;
-}
-
-function positionOf({ queuedAt, id }: Run): Position {
-  return { at: queuedAt, id };
 }
 
 function narrowedTo(query: RunSearchQuery): RunSearchQuery {

@@ -9,6 +9,7 @@ import type { Dialect } from '../../model/apps/app.ts';
 import type { Run, RunError } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
+import { runPosition } from '../../store/runs/run-lists.ts';
 import { gistSchema } from '../views/gist.ts';
 import { omittedField } from '../views/incomplete.ts';
 import { presentRun, runSchema } from '../views/run.ts';
@@ -78,7 +79,7 @@ export async function listOfRuns(
   if (!fields.includes('output'))
     return listReply(page, {
       present: (run) => withState(run, withoutOutput(run, dialect)),
-      positionOf,
+      positionOf: runPosition,
       next,
       stoppedEarly,
       omittable: ['error'],
@@ -91,8 +92,8 @@ export async function listOfRuns(
   const rows = page.slice(0, count).map((run, i): Row => ({ ...run, json: outputs[i] ?? null, isTooLarge }));
   return listReply(rows, {
     present: (row: Row) => withState(row, withOutput(row, dialect)),
-    positionOf,
-    ...(count < page.length ? { next: positionOf(page[count - 1] as Run) } : { next, stoppedEarly }),
+    positionOf: runPosition,
+    ...(count < page.length ? { next: runPosition(page[count - 1] as Run) } : { next, stoppedEarly }),
     omittable: ['output', 'error'],
   });
 }
@@ -126,8 +127,4 @@ function parsed(json: string | null): unknown {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-function positionOf({ queuedAt, id }: Run): Position {
-  return { at: queuedAt, id };
 }

@@ -77,7 +77,7 @@ export class RunLists extends Repository<ScriptedRedis, { endedRuns: EndedRunInd
       runs.push(...read.filter((run) => isListed(run, query, statuses)));
       if (runs.length > limit || (runs.length === limit && positions.length === limit)) {
         const page = runs.slice(0, limit);
-        return { runs: page, next: positionOf(page.at(-1) as Run) };
+        return { runs: page, next: runPosition(page.at(-1) as Run) };
       }
       if (positions.length < limit) return { runs, next: undefined };
       cursor = positions.at(-1);
@@ -226,10 +226,10 @@ export function pageOfRuns(all: readonly Run[], query: RunQuery): RunPage {
   const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
   const runs = all
     .filter((run) => (!listed || listed.has(run.functionId)) && (!statuses || statuses.includes(run.status)))
-    .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
-    .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
+    .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(runPosition(run), cursor)))
+    .sort((a, b) => (isOlder(runPosition(a), runPosition(b)) ? 1 : -1));
   const page = runs.slice(0, limit);
-  return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+  return { runs: page, next: runs.length > limit ? runPosition(page.at(-1) as Run) : undefined };
 }
 
 /** Whether the list has the run: the index of paused runs covers all functions, and any index may have runs that have just changed. */
@@ -243,6 +243,6 @@ export function statusesOf({ status, statuses }: RunQuery): readonly RunStatus[]
   return statuses ?? (status && [status]);
 }
 
-function positionOf({ queuedAt, id }: Run): Position {
+export function runPosition({ queuedAt, id }: Run): Position {
   return { at: queuedAt, id };
 }
