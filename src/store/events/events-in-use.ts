@@ -1,7 +1,7 @@
 /** Archived events that are also kept in Redis, at their overflow keys, while a run needs them. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
-import { inPipelines } from '../redis/connection/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
@@ -52,10 +52,7 @@ export class EventsInUse extends Repository {
     for (const { env, id } of events) {
       pipeline.hget(keys.eventRuns(env, sliceOf(id)), fieldOf(id)).get(keys.overflowEventRuns(env, id));
     }
-    const texts = ((await pipeline.exec()) ?? []).map(([error, text]) => {
-      if (error) throw error;
-      return (text as string | null) ?? '';
-    });
+    const texts = replies<string | null>(await pipeline.exec());
     return events.map((event, i) => ({ ...event, runIds: idsIn((texts[2 * i] ?? '') + (texts[2 * i + 1] ?? '')) }));
   }
 

@@ -3,7 +3,7 @@
  *  another worker takes over the job of a dead worker. The scripts derive their keys: `backlog`, `backlogInfo`, `functionBacklogs`, `limit`,
  *  `limitBacklogs`, `throttle`. */
 import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.ts';
-import { inPipelines, type ScriptedRedis } from '../redis/connection/connection.ts';
+import { inPipelines, replies, type ScriptedRedis } from '../redis/connection/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { type BacklogInfo, readBacklogInfo, writeBacklogInfo } from './backlog-info.ts';
@@ -90,10 +90,7 @@ export class Admissions extends Repository<
     for (const { entry, executions, score, backlog, info } of calls) {
       pipeline.admit(...this.#args(keys), entry, executions, score, backlog, writeBacklogInfo(info));
     }
-    const found = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-      if (error) throw error;
-      return reply as [admitted: number, ...Reply];
-    });
+    const found = replies<[admitted: number, ...Reply]>(await pipeline.exec());
     return {
       isAdmitted: found.map(([admitted]) => admitted === 1),
       progress: together(
@@ -125,11 +122,7 @@ export class Admissions extends Repository<
     for (const { entry, executions } of ended) {
       pipeline.releaseAdmission(...this.#args(keys), entry, executions ?? '');
     }
-    const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-      if (error) throw error;
-      return reply as Reply;
-    });
-    return together(partition, askedAt, replies);
+    return together(partition, askedAt, replies<Reply>(await pipeline.exec()));
   }
 
   async advance(partition: number, limit: string): Promise<Progress> {
