@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { ENV_SELECTORS } from '../../functions/headers.ts';
+import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { expected } from '../../model/values/expected.ts';
 import { describe } from '../../model/values/json.ts';
@@ -23,6 +24,7 @@ export function apiObject<Shape extends z.ZodRawShape>(id: string, shape: Shape)
 export const textOrNull = z.string().nullable();
 export const wholeOrNull = z.int().nullable();
 export const timeOrNull = z.iso.datetime().nullable();
+export const principal = z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() });
 
 const DAY_SECONDS = 86_400;
 /** For a rotation: how long the replaced key or secret stays valid. */

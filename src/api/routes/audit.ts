@@ -1,7 +1,6 @@
 /** `/v1/audit`: the audit log and the rejection log. */
 import { z } from 'zod';
-import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
-import { apiObject, textOrNull } from '../http/validation.ts';
+import { apiObject, principal, textOrNull } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { listReply, pageQuery } from '../rest/lists.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -14,7 +13,7 @@ const rejectionPosition = z.string().regex(/^[1-9]\d{0,15}$/);
 export const entrySchema = apiObject('AuditEntry', {
   id: z.string(),
   at: z.iso.datetime(),
-  who: z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() }),
+  who: principal,
   action: z.string().describe('A route of the API, or sign-in, set-up or set-password'),
   target: textOrNull.describe('ID or name of the changed object'),
   target_name: textOrNull.describe(

@@ -1,10 +1,9 @@
 /** The API's representation of error groups. */
 import { z } from 'zod';
 import type { Deploy } from '../../model/apps/deploy.ts';
-import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { countWithin, ERROR_GROUP_STATES, type ErrorGroup, HOURS_KEPT } from '../../model/errors/error-group.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import { apiObject, textOrNull, time } from '../http/validation.ts';
+import { apiObject, principal, textOrNull, time } from '../http/validation.ts';
 import { present } from './present.ts';
 
 const HOURS_MAX = 28;
@@ -27,8 +26,7 @@ export const errorGroupSchema = apiObject('ErrorGroup', {
   opened_at: z.iso.datetime().describe('The first failure since the group was opened or reopened'),
   times_reopened: z.int().describe('How often a failure reopened the group'),
   state_changed_at: z.iso.datetime(),
-  state_changed_by: z
-    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+  state_changed_by: principal
     .nullable()
     .describe('The user who last changed the state; null: a failure opened the group'),
   alert_channels: z

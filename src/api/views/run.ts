@@ -1,13 +1,12 @@
 /** The API's representation of a run. */
 import { z } from 'zod';
 import type { Dialect } from '../../model/apps/app.ts';
-import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { CANCEL_CAUSES } from '../../model/runs/cancel-reason.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
-import { apiObject, textOrNull, timeOrNull } from '../http/validation.ts';
+import { apiObject, principal, textOrNull, timeOrNull } from '../http/validation.ts';
 import { present } from './present.ts';
 
 export const runErrorSchema = z.object({
@@ -35,10 +34,7 @@ const cancelReasonSchema = apiObject('CancelReason', {
         'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started the run was cancelled with its runs',
     ),
   id: textOrNull.describe('ID of the event, the bulk cancellation or bulk action, the replay, or the other run'),
-  by: z
-    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
-    .nullable()
-    .describe('The user who requested it, as in the audit log; null: unknown, or no user did'),
+  by: principal.nullable().describe('The user who requested it, as in the audit log; null: unknown, or no user did'),
 });
 
 /** Additional fields for users of the official SDKs (docs/rest.md). */

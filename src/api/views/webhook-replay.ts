@@ -1,10 +1,9 @@
 /** The API's representation of replays of webhook requests. */
 import { z } from 'zod';
-import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
-import { apiObject, textOrNull, time, timeOrNull } from '../http/validation.ts';
+import { apiObject, principal, textOrNull, time, timeOrNull } from '../http/validation.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from './incomplete.ts';
@@ -40,10 +39,7 @@ export const webhookReplaySchema = apiObject('WebhookReplay', {
   position: textOrNull.describe('ID of the last request that has a result'),
   created_at: z.iso.datetime(),
   ended_at: timeOrNull,
-  started_by: z
-    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
-    .nullable()
-    .describe('As in the audit log; null: an earlier version of the service started it'),
+  started_by: principal.nullable().describe('As in the audit log; null: an earlier version of the service started it'),
 });
 
 const madeSchema = z.object({

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { PRINCIPAL_KINDS, type Principal } from '../../model/auth/access.ts';
+import type { Principal } from '../../model/auth/access.ts';
 import { METHODS, verificationSchema } from '../../providers/preset.ts';
 import {
   VERSIONED_FIELDS,
@@ -12,7 +12,7 @@ import {
   type WebhookSnapshot,
 } from '../../store/webhooks/webhook.ts';
 import type { Author, WebhookVersion } from '../../store/webhooks/webhook-versions.ts';
-import { apiObject, textOrNull, wholeOrNull } from '../http/validation.ts';
+import { apiObject, principal, textOrNull, wholeOrNull } from '../http/validation.ts';
 import { lineDiff } from './line-diff.ts';
 import { present } from './present.ts';
 import { largeBodiesSchema, presentLargeBodies, presentOrder, transformSchema, webhookOrderSchema } from './webhook.ts';
@@ -52,10 +52,7 @@ export const versionSchema = apiObject('WebhookVersion', {
   version: z.int(),
   is_live: z.boolean().describe('Whether the version handles requests now'),
   created_at: z.iso.datetime(),
-  author: z
-    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
-    .nullable()
-    .describe('Who saved the version; null: it was saved before versions existed'),
+  author: principal.nullable().describe('Who saved the version; null: it was saved before versions existed'),
   message: textOrNull,
   restored_from: wholeOrNull.describe('The version whose content it restores'),
   changed: z
