@@ -92,8 +92,7 @@ export class Waits extends Repository {
     nowMs: number,
   ): Promise<NewWait[]> {
     const located = waits.map((wait) => locate(env, wait));
-    const registered = await this.#register(env, located);
-    const active = located.filter((_, i) => registered[i] === 1);
+    const active = await this.#register(env, located);
     await this.#storeRemote(active, nowMs);
     return active.map(({ added }) => added);
   }
@@ -119,19 +118,18 @@ export class Waits extends Repository {
     const expected = located.filter(({ added, location }, i) => {
       return known[i] === null ? added.wait.stepId !== undefined : known[i] === writeRemote(location);
     });
-    const registered = await this.#register(env, expected);
-    const active = expected.filter((_, i) => registered[i] === 1);
+    const active = await this.#register(env, expected);
     const stored = await this.#storeRemote(active, nowMs);
     return active.flatMap(({ added }, i) => (stored[i] === 1 ? [added] : []));
   }
 
-  #register(env: string, waits: readonly LocatedWait[]): Promise<number[]> {
-    return inPipelines<number>(
-      this.redis,
-      waits.map(({ added: { key, wait }, ofRun, location }) => {
-        return ['registerWait', ofRun.run(env, wait.runId), key, writeRemote(location)];
-      }),
-    );
+  /** @returns the waits whose run is active */
+  async #register(env: string, waits: readonly LocatedWait[]): Promise<LocatedWait[]> {
+    const commands = waits.map(({ added: { key, wait }, ofRun, location }) => {
+      return ['registerWait', ofRun.run(env, wait.runId), key, writeRemote(location)];
+    });
+    const registered = await inPipelines<number>(this.redis, commands);
+    return waits.filter((_, i) => registered[i] === 1);
   }
 
   /** @returns for each 1: stored; 0: it was stored before */
