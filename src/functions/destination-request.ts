@@ -137,7 +137,8 @@ function failureOf({ status, headers, body }: CallResponse, nowMs: number): Fail
   const excerpt = body.slice(0, EXCERPT_CHARS).toWellFormed();
   const message = excerpt.trim() === '' ? answered : `${answered}: ${excerpt}`;
   if (status === GONE) return permanentFailure('DestinationGone', message);
-  const [retryAfter] = [headers['retry-after']].flat();
-  const delay = retryAfter === undefined ? {} : { retryAfterMs: retryAfterMs(retryAfter, nowMs) };
-  return { ...retriableFailure('DestinationError', message), ...delay };
+  return {
+    ...retriableFailure('DestinationError', message),
+    retryAfterMs: retryAfterMs(headers['retry-after'], nowMs),
+  };
 }

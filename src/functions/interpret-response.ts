@@ -65,8 +65,7 @@ function interpretComplete({ status, headers, body }: CallResponse, nowMs: numbe
   if (isSuccess(status) && !isShallowJson(body)) return tooDeep(status);
   if (status !== 206 && isSuccess(status)) return completed(body, headers);
   const noRetry = readHeader(headers, 'no-retry') === 'true';
-  const [retryAfter] = [headers['retry-after']].flat();
-  const delay = retryAfter === undefined ? {} : { retryAfterMs: retryAfterMs(retryAfter, nowMs) };
+  const delay = { retryAfterMs: retryAfterMs(headers['retry-after'], nowMs) };
   if (status !== 206) return { kind: 'failed', ...failureOf(body, status, noRetry), retriable: !noRetry, ...delay };
   const outcome = steps(body);
   if (outcome.kind === 'completed') return outcome;

@@ -125,8 +125,7 @@ export class ProviderList extends Composed<{
     if (status >= 200 && status < 300) return;
     const name = this.deps.name;
     const now = Date.now();
-    const [header] = [headers['retry-after']].flat();
-    const retryMs = header === undefined ? undefined : retryAfterMs(header, now);
+    const retryMs = retryAfterMs(headers['retry-after'], now);
     const restMs = this.#restsUntil > now ? this.#restsUntil - now : undefined;
     if (isRateLimit(response) || (status === 403 && restMs !== undefined)) {
       const delayMs = retryMs ?? restMs ?? RATE_LIMIT_MS;

@@ -80,12 +80,11 @@ export class AlertSender {
     const all = { 'user-agent': `Tidegate/${VERSION}`, ...headers };
     const response = await httpPost(this.#agent.for(kind), url, all, body, limits);
     const { status } = response;
-    const [retryAfter] = [response.headers['retry-after']].flat();
     return {
       isAccepted: status >= 200 && status < 300,
       status,
       response: response.body.slice(0, EXCERPT_CHARS).toWellFormed(),
-      retryAfterMs: retryAfter === undefined ? undefined : retryAfterMs(retryAfter, Date.now()),
+      retryAfterMs: retryAfterMs(response.headers['retry-after'], Date.now()),
     };
   }
 

@@ -22,9 +22,9 @@ export function retryDelayMs(attempts: number, random: number, scale: number): n
 /** Date.parse alone would accept "-5" as a day in 2001. */
 const RETRY_DATE = /^(?:[A-Z][a-z]{2}, \d|\d{4}-\d{2}-\d{2})/;
 
-/** Delay of a `retry-after` header (seconds or a date), clamped to 1 s to 24 h; undefined if it is invalid. */
-export function retryAfterMs(header: string, nowMs: number): number | undefined {
-  const value = header.trim();
+/** Delay of a `retry-after` header (seconds or a date), clamped to 1 s to 24 h; undefined if it is absent or invalid. */
+export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | undefined {
+  const value = [header].flat()[0]?.trim() ?? '';
   const date = RETRY_DATE.test(value) ? Date.parse(value) - nowMs : Number.NaN;
   const delayMs = /^\d+(\.\d+)?$/.test(value) ? Number(value) * SECOND_MS : date;
   return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);

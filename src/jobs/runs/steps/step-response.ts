@@ -76,10 +76,8 @@ function inference(
   const origin = originOf(request);
   if (status < 200 || status > 299) {
     const message = `${origin} responded with status ${status}: ${text.slice(0, BODY_CHARS)}`;
-    const [retryAfter] = [headers['retry-after']].flat();
-    const delay = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, nowMs);
     if (status < 500 && !RETRIED.has(status)) return permanentFailure('ProviderError', message);
-    return { ...retriableFailure('ProviderError', message), retryAfterMs: delay };
+    return { ...retriableFailure('ProviderError', message), retryAfterMs: retryAfterMs(headers['retry-after'], nowMs) };
   }
   if (!isShallowJson(text)) {
     return permanentFailure('ProviderError', `the response of ${origin} is nested deeper than ${MAX_DEPTH} levels`);
