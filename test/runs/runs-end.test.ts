@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { FUNCTION_FINISHED } from '../../src/model/events/lifecycle.ts';
 import type { Ending } from '../../src/model/runs/run.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { openStore } from '../support/own-store.ts';
-import { findKeys } from '../support/redis.ts';
+import { findKeys, isCluster } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { bucketKey, storedText } from '../support/stored-event.ts';
 import { until } from '../support/until.ts';
@@ -285,6 +286,47 @@ describe('Jobs of an ended run', () => {
     await jobsWait(2);
     for (const runId of [far, failing]) await cancel(runId);
     await jobsWait(0);
+  });
+
+  it('a run learns of the end of another in another partition even if the process that ended that died', async function () {
+    // In one partition such an end is not one with its job.
+    if (!isCluster) return this.skip();
+    const response = Promise.withResolvers<void>();
+    host.on('f', async () => {
+      await response.promise;
+      return {};
+    });
+    host.on('waits', ({ number, body }) => {
+      if (number > 0) return { body: body.steps[step('w')].data.run_id };
+      const opts = { event: FUNCTION_FINISHED, if: "async.data.function_id == 'elsewhere-f'", timeout: '1m' };
+      return { status: 206, body: [{ id: step('w'), op: 'WaitForEvent', opts }] };
+    });
+    const functions = ['f', 'waits'].map((id) => ({ id, triggers: [{ event: `elsewhere/${id}` }] }));
+    await host.register(service, functions, { appName: 'elsewhere' });
+    const waiting = await send('elsewhere/waits');
+    await jobsWait(1);
+    const [home] = service.keys.homesOf(ENV, FUNCTION_FINISHED);
+    let runId: string;
+    do runId = await runOf(await send('elsewhere/f'));
+    while (service.keys.of(runId) === home);
+    const lockOf = new RegExp(`:${runId}:lock$`);
+    const lock = await until(async () => (await findKeys(service.redis, service.prefix, lockOf))[0], {
+      describe: 'the run is called',
+    });
+    const dying = await openStore(service.prefix);
+    const job = { key: lock.slice(0, -':lock'.length), id: runId, token: (await service.redis.get(lock)) ?? '' };
+    const ending = { status: 'Completed', output: 'null' } as const;
+    const leftOver = await dying.runs.end({ env: ENV, id: runId, functionId: 'elsewhere-f' }, ending, Date.now(), {
+      job: { ...job, nowMs: Date.now(), lockMs: 1_000, takesNext: false },
+    });
+    dying.redis.disconnect();
+    expect(leftOver).to.deep.include({ isUnfinished: true, awaited: undefined });
+    expect(await service.redis.exists(job.key)).to.equal(0);
+    const { body } = await service.waitFor(`/v1/events/${waiting}/runs`, ({ body }) => body.data?.[0]?.ended_at);
+    expect(body.data[0].output).to.equal(runId);
+    const unfinished = () => findKeys(service.redis, service.prefix, /:unfinished-ends$/);
+    await until(async () => (await unfinished()).length === 0, { describe: 'the end is finished' });
+    response.resolve();
   });
 
   it('a cancelled, failed or completed run leaves no jobs even if the process that ended it died', async () => {

@@ -11,7 +11,7 @@ export interface StepsAtEnd {
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
-  /** Whether the removal of jobs is recorded as unfinished (unfinished-ends.ts). */
+  /** Whether work that follows the end is recorded as unfinished (unfinished-ends.ts). */
   isUnfinished: boolean;
 }
 
@@ -41,8 +41,9 @@ export interface HistoryOfEnd {
 
 /** The state of a run when it ended. */
 export interface LeftOver extends StepsAtEnd {
-  /** Whether runs wait for the event about this end. */
-  awaited: boolean;
+  /** Whether runs wait for the event about this end; undefined: the job has ended, and they may be in another partition if the end is
+   *  unfinished. */
+  awaited: boolean | undefined;
   /** The end of the job that ended with the run. */
   finished?: Finished;
 }

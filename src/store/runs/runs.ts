@@ -27,7 +27,7 @@ import { endingFields, type NewRun, portionsOf } from './run-writing.ts';
 import type { Waits } from './waits.ts';
 
 /** Number of the first argument of end-run.lua that is a field. */
-const FIRST_FIELD_OF_END = 18;
+const FIRST_FIELD_OF_END = 19;
 const ARGS_OF_STEP = 3;
 
 /** The events that trigger runs, all new. */
@@ -248,8 +248,7 @@ export class Runs extends RunReads<RunsDeps> {
       keys.waits(env, FUNCTION_FINISHED),
       keys.waitPaths(env, FUNCTION_FINISHED),
       keys.unfinishedEnds,
-      // Waits in another partition are looked up afterwards.
-      job && home === keys ? job.key : key,
+      job?.key ?? key,
       id,
       this.deps.retentionMs,
       memberOf(env, id),
@@ -262,6 +261,7 @@ export class Runs extends RunReads<RunsDeps> {
       job?.token ?? '',
       job?.lockMs ?? '',
       job?.takesNext ? 1 : '',
+      home === keys ? '' : 1,
       FIRST_FIELD_OF_END + fields.length + ARGS_OF_STEP * steps.length,
       history?.onlyAfterCheckpoints ? 1 : '',
       steps.length,
@@ -275,11 +275,12 @@ export class Runs extends RunReads<RunsDeps> {
     if (ended === 3) return done as StateLimit;
     if (ended !== 1) return undefined;
     if (apart.length > 0) await this.deps.waits.removeRemote(toRemoteWaits(apart));
-    const awaited = keysWithWaits > 0 || (home !== keys && (await this.deps.waits.areAny(env, FUNCTION_FINISHED)));
     const pending = toPending(fromFlat(begun));
-    const isUnfinished = hasJobs || pending.size > 0;
     const finished = toFinished(end);
-    return { done: Number(done), pending, isUnfinished, awaited, ...(finished && { finished }) };
+    // Nothing that may fail comes before the worker knows the next job, which it holds already.
+    if (finished) return { done: Number(done), pending, isUnfinished: home !== keys, awaited: undefined, finished };
+    const awaited = keysWithWaits > 0 || (home !== keys && (await this.deps.waits.areAny(env, FUNCTION_FINISHED)));
+    return { done: Number(done), pending, isUnfinished: hasJobs || pending.size > 0, awaited };
   }
 
   /** Changes the version on which an active run ends.

@@ -1,4 +1,5 @@
-/** Ended runs whose jobs must still be removed, by the process that ended the run, or by another process if it dies. */
+/** Ended runs whose jobs must still be removed, or for whose ends runs in another partition may wait: work of the process that ended the
+ *  run, or of another process if it dies. */
 import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf, readMember } from './active-runs.ts';
@@ -28,6 +29,11 @@ export class UnfinishedEnds extends Repository<Redis> {
     const keys = this.keys.of(runId);
     const finishing = this.redis.multi().del(keys.leftOver(env, runId));
     replies(await finishing.zrem(keys.unfinishedEnds, memberOf(env, runId)).exec());
+  }
+
+  /** The same for a run that had no pending steps. */
+  async finishWithoutSteps(env: string, runId: string): Promise<void> {
+    await this.redis.zrem(this.keys.of(runId).unfinishedEnds, memberOf(env, runId));
   }
 
   /** Schedules the next try. */

@@ -132,12 +132,23 @@ export class RunEnds extends Composed<RunEndsDeps> {
     end.leftOver = leftOver;
     if (leftOver?.finished) {
       job?.record(leftOver.finished);
+      if (leftOver.isUnfinished) await this.#finishWithoutJob({ ...run, ...ending }, end.event);
       end.isDone = true;
       return;
     }
     // Only the first ending may reach the invoker.
     const former = leftOver ? undefined : await runs.read(run.env, run.id);
     end.run = former ?? { ...run, ...ending };
+  }
+
+  /** Sends the event about the end if a run in another partition waits for it. The job has ended: if this fails, another process does it, and says what
+   *  was wrong (unfinished-ends.ts). */
+  async #finishWithoutJob(run: Run, event: EventRecord | undefined): Promise<void> {
+    const { lifecycleEvents, unfinishedEnds } = this.deps;
+    try {
+      await lifecycleEvents.completed(run, event);
+      await unfinishedEnds.finishWithoutSteps(run.env, run.id);
+    } catch {}
   }
 
   /** Whether anything may follow the end of a completed run. Call before the end is stored. */

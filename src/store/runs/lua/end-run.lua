@@ -30,6 +30,7 @@
 --       token of its lock
 --       duration of locks (ms)
 --       '1' to take the next job
+--       '1' if runs in another partition may wait for this end: an end with its job then stays unfinished until they were looked up
 --       number of the first history entry
 --       '1' if the entries are of interest only after checkpoints
 --       number of steps that finished with the run
@@ -46,9 +47,9 @@
 -- With {1} and {0}, history is added.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends, job =
   unpack(KEYS)
-local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs, job_id, token, lock_ms, takes_next, first_entry,
-  only_after_checkpoints, steps, max_steps, max_bytes = unpack(ARGV, 1, 17)
-local FIRST_FIELD = 18
+local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs, job_id, token, lock_ms, takes_next, awaited_elsewhere,
+  first_entry, only_after_checkpoints, steps, max_steps, max_bytes = unpack(ARGV, 1, 18)
+local FIRST_FIELD = 19
 local first_step = first_entry - steps * ARGS_OF_STEP
 local TRIMMED_AT_ONCE = 8
 
@@ -182,4 +183,7 @@ end
 local awaited = redis.call('EXISTS', waits, wait_paths)
 local is_done = job ~= run and #pending_steps == 0 and awaited == 0 and #elsewhere == 0
 local finished = is_done and finish_job(job, job_id, token, now, lock_ms, takes_next) or {}
+if #finished > 0 and awaited_elsewhere == '1' then
+  redis.call('ZADD', unfinished_ends, now, member)
+end
 return {1, finished_steps, pending_steps, awaited, elsewhere, finished}
