@@ -22,7 +22,7 @@ import { machineTime } from '../../model/values/clock.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { answerCheckpoint, type CheckpointFramesDeps } from './checkpoint-frames.ts';
 import { type Closing, closeSoon } from './close.ts';
-import { SILENCE_MAX_MS, UNCONFIRMED_MAX, UNCONFIRMED_MAX_BYTES, UNSENT_MAX_BYTES } from './limits.ts';
+import { SILENCE_MAX_MS, UNANSWERED_MAX, UNANSWERED_MAX_BYTES, UNSENT_MAX_BYTES } from './limits.ts';
 
 const INVALID_MESSAGE: Closing = { code: 1_007, reason: 'invalid message' };
 
@@ -31,8 +31,8 @@ export interface GatewayConnectionDeps extends CheckpointFramesDeps {
   leaseMs: number;
   /** Called when the status of the connection changes. */
   onStatus: (connection: GatewayConnection) => void;
-  /** Default: UNCONFIRMED_MAX_BYTES. */
-  unconfirmedMaxBytes?: number;
+  /** Default: UNANSWERED_MAX_BYTES. */
+  unansweredMaxBytes?: number;
 }
 
 export class GatewayConnection {
@@ -44,8 +44,8 @@ export class GatewayConnection {
   readonly #unacknowledged = new Map<string, GatewayMessage>();
   /** IDs of the calls of the instance that this connection knows of. */
   readonly #inProgress = new Set<string>();
-  #unconfirmed = 0;
-  #unconfirmedBytes = 0;
+  #unanswered = 0;
+  #unansweredBytes = 0;
   #seenAt = machineTime();
   #isClosing = false;
 
@@ -60,7 +60,7 @@ export class GatewayConnection {
 
   /** Whether the instance works on no call. */
   get isIdle(): boolean {
-    return this.#inProgress.size === 0 && this.#unconfirmed === 0;
+    return this.#inProgress.size === 0 && this.#unanswered === 0;
   }
 
   get isSilent(): boolean {
@@ -81,14 +81,14 @@ export class GatewayConnection {
       this.#unacknowledged.delete(message.callId);
       return;
     }
-    this.#send(KIND.gatewayExecutorRequest, ExecutorRequest, executorRequest(message, body));
+    void this.#send(KIND.gatewayExecutorRequest, ExecutorRequest, executorRequest(message, body));
   }
 
   /** Tells the instance to open another connection; its calls continue over either. */
   drain(): void {
     this.#isClosing = true;
     this.#refuseUnacknowledged();
-    this.#send(KIND.gatewayClosing);
+    void this.#send(KIND.gatewayClosing);
   }
 
   close(closing: Closing): void {
@@ -102,7 +102,7 @@ export class GatewayConnection {
       this.#handle(this.#format.readFrame(data, isBinary), data.length);
     } catch (error) {
       this.#deps.log.debug({ connection: this.record.id, err: (error as Error).message }, 'invalid message');
-      closeSoon(this.#socket, INVALID_MESSAGE);
+      this.close(INVALID_MESSAGE);
     }
   }
 
@@ -112,13 +112,13 @@ export class GatewayConnection {
     const { kind } = frame;
     if (kind === KIND.workerHeartbeat) {
       record.heartbeatAt = machineTime();
-      this.#send(KIND.gatewayHeartbeat);
+      this.#answer(this.#send(KIND.gatewayHeartbeat), bytes);
     } else if (kind === KIND.workerReady && record.status === 'connecting') this.#setStatus('ready');
-    else if (kind === KIND.workerPause) this.#setStatus('paused');
-    else if (kind === KIND.workerRequestAck) this.#store(this.#acknowledge(frame.read(RequestAck)), bytes);
-    else if (kind === KIND.workerRequestExtendLease) this.#store(this.#extend(frame.read(ExtendLease)), bytes);
-    else if (kind === KIND.workerCheckpoint) this.#store(this.#checkpoint(frame.read(Checkpoint)), bytes);
-    else if (kind === KIND.workerReply) this.#store(this.#reply(frame.read(Reply)), bytes);
+    else if (kind === KIND.workerPause && record.status !== 'paused') this.#setStatus('paused');
+    else if (kind === KIND.workerRequestAck) this.#answer(this.#acknowledge(frame.read(RequestAck)), bytes);
+    else if (kind === KIND.workerRequestExtendLease) this.#answer(this.#extend(frame.read(ExtendLease)), bytes);
+    else if (kind === KIND.workerCheckpoint) this.#answer(this.#checkpoint(frame.read(Checkpoint)), bytes);
+    else if (kind === KIND.workerReply) this.#answer(this.#reply(frame.read(Reply)), bytes);
   }
 
   #setStatus(status: Connection['status']): void {
@@ -133,7 +133,7 @@ export class GatewayConnection {
     if (await this.#deps.calls.acknowledge(this.#lease(callId))) return;
     this.#inProgress.delete(callId);
     // Another connection has the call, so the instance can stop.
-    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, { requestId: callId });
+    await this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, { requestId: callId });
   }
 
   async #extend({ requestId: callId, leaseId }: MessageOf<typeof ExtendLease>): Promise<void> {
@@ -144,7 +144,7 @@ export class GatewayConnection {
     else this.#inProgress.delete(callId);
     // The lease keeps its ID: a lease whose confirmation was lost with a connection can be extended over the next one.
     const reply = { requestId: callId, ...(isExtended && { newLeaseId: leaseId }) };
-    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, reply);
+    await this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, reply);
   }
 
   async #reply(reply: MessageOf<typeof Reply>): Promise<void> {
@@ -153,40 +153,45 @@ export class GatewayConnection {
     this.#unacknowledged.delete(requestId);
     await retryStoreWrites(() => storeReply(env, reply, this.#deps.calls));
     this.#inProgress.delete(requestId);
-    this.#send(KIND.workerReplyAck, ReplyAck, { requestId });
+    await this.#send(KIND.workerReplyAck, ReplyAck, { requestId });
   }
 
   async #checkpoint(checkpoint: MessageOf<typeof Checkpoint>): Promise<void> {
     const reply = await answerCheckpoint(this.record.env, checkpoint, this.#deps);
-    this.#send(KIND.workerCheckpointAck, CheckpointAck, reply);
+    await this.#send(KIND.workerCheckpointAck, CheckpointAck, reply);
   }
 
   #lease(callId: string) {
     return { env: this.record.env, callId, connectionId: this.record.id, leaseMs: this.#deps.leaseMs };
   }
 
-  /** Without a response the instance repeats the message: it extends leases regularly, and flushes its replies. */
-  #store(storing: Promise<void>, bytes: number): void {
-    this.#countUnconfirmed(1, bytes);
-    storing
+  /** Without a response the instance repeats the message: it extends leases regularly, and flushes its replies.
+   *  @param answering until the effect of the message is stored and its response has left the process */
+  #answer(answering: Promise<void>, bytes: number): void {
+    this.#countUnanswered(1, bytes);
+    answering
       .catch((error: Error) =>
         this.#deps.log.warn({ connection: this.record.id, err: error.message }, 'a message of an app was not stored'),
       )
-      .finally(() => this.#countUnconfirmed(-1, -bytes));
+      .finally(() => this.#countUnanswered(-1, -bytes));
   }
 
-  #countUnconfirmed(messages: number, bytes: number): void {
-    this.#unconfirmed += messages;
-    this.#unconfirmedBytes += bytes;
-    const { unconfirmedMaxBytes = UNCONFIRMED_MAX_BYTES } = this.#deps;
-    const isFull = this.#unconfirmed >= UNCONFIRMED_MAX || this.#unconfirmedBytes >= unconfirmedMaxBytes;
+  /** An instance that sends without reading what it gets is not read either: it waits, and is silent in the end. */
+  #countUnanswered(messages: number, bytes: number): void {
+    this.#unanswered += messages;
+    this.#unansweredBytes += bytes;
+    const { unansweredMaxBytes = UNANSWERED_MAX_BYTES } = this.#deps;
+    const isFull = this.#unanswered >= UNANSWERED_MAX || this.#unansweredBytes >= unansweredMaxBytes;
     if (isFull) this.#socket.pause();
     else if (this.#socket.isPaused) this.#socket.resume();
   }
 
-  #send<Value>(kind: number, message?: Message<Value>, value?: Partial<Value>): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(this.#format.frame(kind, message, value), () => undefined);
+  /** Resolves when the frame has left the process, or never will. */
+  #send<Value>(kind: number, message?: Message<Value>, value?: Partial<Value>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#socket.readyState !== this.#socket.OPEN) resolve();
+    else this.#socket.send(this.#format.frame(kind, message, value), () => resolve());
+    return promise;
   }
 
   #refuseUnacknowledged(): void {

@@ -24,10 +24,11 @@ export const HANDSHAKES: HandshakeLimits = {
 export const FRAME_MAX_BYTES = REPLY_MAX_BYTES + MAX_STEP_BYTES;
 /** With more unsent data than this, a connection gets no more calls. */
 export const UNSENT_MAX_BYTES = 16 * 1_048_576;
-/** Maximum number of messages whose effect Redis has not confirmed; beyond that, the connection is not read. */
-export const UNCONFIRMED_MAX = 500;
-/** The same for the bytes of these messages, which stay in memory until then. */
-export const UNCONFIRMED_MAX_BYTES = 4 * FRAME_MAX_BYTES;
+/** Maximum number of messages whose effect Redis has not confirmed, or whose response waits for the instance to read;
+ *  beyond that, the connection is not read. A response of a few bytes takes 100 times as many in memory, so bytes alone would bound little. */
+export const UNANSWERED_MAX = 500;
+/** The same for the bytes of these messages. They stay in memory until then, and a response may repeat an ID of any length. */
+export const UNANSWERED_MAX_BYTES = 4 * FRAME_MAX_BYTES;
 /** Maximum length of names and versions sent by an instance. */
 export const TEXT_MAX_LENGTH = 256;
 /** Time for the other end to close the WebSocket. */

@@ -11,8 +11,17 @@ import { newId } from '../../src/model/ids.ts';
 import { until } from '../support/until.ts';
 
 const REPLY_BYTES = 400;
+const UNREAD_BYTES = 1_048_576;
 
-describe('A connection whose messages wait for Redis', () => {
+function connectionOf(socket: WebSocket, deps: object): void {
+  const record = { env: 'production', id: newId(), status: 'ready' } as Connection;
+  new GatewayConnection(record, socket, {
+    log: pino({ level: 'silent' }),
+    ...deps,
+  } as unknown as GatewayConnectionDeps);
+}
+
+describe('A connection of an app', () => {
   let server: WebSocketServer;
   let app: WebSocket;
   let socket: WebSocket;
@@ -29,18 +38,14 @@ describe('A connection whose messages wait for Redis', () => {
     await once(server, 'close');
   });
 
-  it('is not read once they have too many bytes, until Redis has them', async () => {
+  it('is not read once messages that wait for Redis have too many bytes, until Redis has them', async () => {
     const redis = Promise.withResolvers<boolean>();
     let stored = 0;
     const reply = () => {
       stored++;
       return redis.promise;
     };
-    new GatewayConnection({ env: 'production', id: newId() } as Connection, socket, {
-      calls: { reply },
-      log: pino({ level: 'silent' }),
-      unconfirmedMaxBytes: 2 * REPLY_BYTES,
-    } as unknown as GatewayConnectionDeps);
+    connectionOf(socket, { calls: { reply }, unansweredMaxBytes: 2 * REPLY_BYTES });
     const send = () => {
       const body = Buffer.alloc(REPLY_BYTES, '1');
       app.send(JSON_TEXT.frame(KIND.workerReply, Reply, { requestId: newId(), status: 1, body }));
@@ -55,5 +60,35 @@ describe('A connection whose messages wait for Redis', () => {
     redis.resolve(true);
     await until(() => stored === 3, { describe: 'the third reply is read' });
     expect(socket.isPaused).to.equal(false);
+  });
+
+  it('is not read while its app reads no responses, and gets all of them once it reads', async () => {
+    connectionOf(socket, {});
+    let sent = 0;
+    let answered = 0;
+    app.on('message', () => {
+      answered++;
+    });
+    app.pause();
+    await until(
+      () => {
+        for (let n = 0; n < 5_000; n++) app.send(JSON_TEXT.frame(KIND.workerHeartbeat));
+        sent += 5_000;
+        return socket.isPaused || socket.bufferedAmount > UNREAD_BYTES;
+      },
+      { describe: 'responses wait for the app' },
+    );
+    expect(socket.isPaused).to.equal(true);
+    app.resume();
+    await until(() => answered === sent && !socket.isPaused, { describe: 'all heartbeats are answered' });
+  });
+
+  it('is stored once as paused, however often its app says so', async () => {
+    const stored: string[] = [];
+    connectionOf(socket, { onStatus: ({ record }: GatewayConnection) => stored.push(record.status) });
+    for (let n = 0; n < 3; n++) app.send(JSON_TEXT.frame(KIND.workerPause));
+    app.send(JSON_TEXT.frame(KIND.workerHeartbeat));
+    await once(app, 'message');
+    expect(stored).to.deep.equal(['paused']);
   });
 });
