@@ -25,7 +25,7 @@ export class ArchivedRunParts extends Repository<{ rows: ArchivedRunRows }> {
   /** The memo of one step as JSON text. Postgres extracts it from all memos, which may have 32 MiB. */
   async memo(env: string, id: string, stepId: string): Promise<string | undefined> {
     // No stored step has an ID like this, because Redis would store it as another ID.
-    if (stepId.includes('\0') || !stepId.isWellFormed()) return (await this.find(env, id, 'memos'))?.[stepId];
+    if (stepId.includes('\0') || !stepId.isWellFormed()) return this.#amongMemos(env, id, stepId);
     try {
       const row = await this.deps.rows.readOne<{ memo: string | null }>(
         env,
@@ -36,8 +36,13 @@ export class ArchivedRunParts extends Repository<{ rows: ArchivedRunRows }> {
       return row?.memo ?? undefined;
     } catch (error) {
       if (codeOf(error) !== UNTRANSLATABLE) throw error;
-      return (await this.find(env, id, 'memos'))?.[stepId];
+      return this.#amongMemos(env, id, stepId);
     }
+  }
+
+  async #amongMemos(env: string, id: string, stepId: string): Promise<string | undefined> {
+    const memos = (await this.find(env, id, 'memos')) ?? {};
+    return Object.hasOwn(memos, stepId) ? memos[stepId] : undefined;
   }
 
   /** @returns 'full': the run would have too much metadata, and nothing changed; 'gone': it is not archived */

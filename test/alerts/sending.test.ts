@@ -104,7 +104,16 @@ describe('Messages of alerts', () => {
     await sending().sendAll(now + GROUP_MS, never);
     const [first, ...others] = ids('/hook');
     expect(others).to.deep.equal([first]);
-    expect((await store.alertBooks.read('production')).queues.hook?.sentAt).to.have.length(1);
+    expect((await store.alertBooks.read('production')).queues.get('hook')?.sentAt).to.have.length(1);
+  });
+
+  it('are sent to channels of any name', async () => {
+    const names = ['constructor', 'hook', 'toString', 'valueOf'];
+    for (const name of names) await addChannel(name, 'webhook');
+    found.held_events = [measured('', 1)];
+    await rounds().evaluateOne('production', now);
+    await sending().sendAll(now + GROUP_MS, never);
+    expect(names.map((name) => ids(`/${name}`).length)).to.deep.equal([1, 1, 1, 1]);
   });
 
   it('are sent by one of several processes, once', async () => {
@@ -134,13 +143,13 @@ describe('Messages of alerts', () => {
     await rounds().evaluateOne('production', now);
     await sending().sendAll(now + GROUP_MS, never);
     const { queues } = await store.alertBooks.read('production');
-    expect(queues.hook?.problem).to.equal('status 429: ok');
+    expect(queues.get('hook')?.problem).to.equal('status 429: ok');
     await sending().sendAll(now + GROUP_MS + 30_000, never);
     expect(ids('/hook')).to.have.length(1);
     await sending().sendAll(Date.now() + 61_000, never);
     const [first, second] = ids('/hook');
     expect(second).to.equal(first);
-    expect((await store.alertBooks.read('production')).queues.hook).not.to.have.property('problem');
+    expect((await store.alertBooks.read('production')).queues.get('hook')).not.to.have.property('problem');
   });
 
   it('are not accepted by a channel that does not respond to each of their requests in time', async () => {
@@ -155,7 +164,7 @@ describe('Messages of alerts', () => {
     await new AlertSending({ ...store, alertSender: hasty, publicUrl: undefined, log }).sendAll(now + GROUP_MS, never);
     await hasty.close();
     const { queues } = await store.alertBooks.read('production');
-    expect(queues.pager?.problem).to.equal('not accepted within 0.5 s');
+    expect(queues.get('pager')?.problem).to.equal('not accepted within 0.5 s');
     expect(receiver.at('/pager').length).to.be.below(3);
   });
 

@@ -109,6 +109,7 @@ describe('A run that sleeps or waits for longer than HOT_HOURS', () => {
     const looked = await service.post('/v1/runs/lookup', { ids: [runId] });
     expect(looked.body.data).to.deep.equal([{ id: runId, found: true }]);
     expect((await data(`/v1/runs/${runId}/steps/${FIRST.id}`)).data).to.deep.equal({ n: 1 });
+    expect((await service.get(`/v1/runs/${runId}/steps/constructor`)).status).to.equal(404);
     expect(await isOffloaded(runId)).to.equal(true);
   });
 

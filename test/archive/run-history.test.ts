@@ -146,6 +146,7 @@ describe('The history of runs', () => {
     for (const id of ids) {
       expect(JSON.parse((await history.steps.memo(env, run.id, id)) as string)).to.deep.equal({ data: id });
     }
+    expect(await history.steps.memo(env, run.id, 'constructor')).to.equal(undefined);
     expect(Object.keys(await history.runParts.read(env, run.id, 'memos'))).to.have.members(ids);
   });
 

@@ -117,6 +117,19 @@ describe('The gateway in production', () => {
     await Promise.all(all.map((item) => item.close()));
   });
 
+  it('shows the SDK of an instance as that names it', async () => {
+    for (const [language, sdk] of [
+      ['typescript', 'js:v1.0.0'],
+      ['constructor', 'constructor:v1.0.0'],
+    ]) {
+      const instance = await connect({ app: 'named', functions: [], language });
+      const { data } = (await service.get('/v1/apps/named/connections')).body;
+      expect(data.map((connection: { sdk: string }) => connection.sdk)).to.deep.equal([sdk]);
+      await instance.close();
+      await service.waitFor('/v1/apps/named/connections', ({ body }) => body.data.length === 0);
+    }
+  });
+
   it('tells an app why it cannot be registered, and keeps the earlier registration', async () => {
     await (await connect({ app: 'bad' })).close();
     const reasons = [

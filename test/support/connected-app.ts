@@ -30,6 +30,8 @@ export interface InstanceOptions {
   functions?: FunctionSpec[];
   concurrency?: number;
   headers?: Record<string, string>;
+  /** Of its SDK. */
+  language?: string;
   /** Format of its messages; default: that of the official SDKs. */
   format?: MessageFormat;
   /** Text instead of its functions. */
@@ -104,6 +106,7 @@ export class ConnectedInstance {
     options: InstanceOptions,
   ): Promise<void> {
     const { app = 'shop', instanceId = 'host-1', version, functions = [], concurrency, rawFunctions } = options;
+    const { language: sdkLanguage = 'test' } = options;
     const request = {
       connectionId,
       instanceId,
@@ -116,7 +119,7 @@ export class ConnectedInstance {
         },
       ],
       sdkVersion: 'v1.0.0',
-      sdkLanguage: 'test',
+      sdkLanguage,
       ...(concurrency !== undefined && { maxWorkerConcurrency: concurrency }),
     };
     const closed = once(this.socket, 'close').then(([code, reason]) => new Error(`closed: ${code} ${reason}`));

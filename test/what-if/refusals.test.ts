@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { refusalOfSdk } from '../../src/model/what-if/planning-sdks.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -86,6 +87,7 @@ describe('A what-if that an app cannot answer', () => {
       other.offer(service, [], { dialect: 'inngest' });
       const unknown = await service.post('/v1/what-ifs', { url: other.url });
       expect([unknown.status, unknown.body.code]).to.deep.equal([400, 'sdk_unsupported']);
+      expect(refusalOfSdk('inngest-constructor:v1.0.0')).to.include('may run a step');
       expect(other.calls().filter(({ fnId }) => fnId !== 'check-without-a-function')).to.deep.equal([]);
     } finally {
       await other.close();

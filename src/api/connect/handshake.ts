@@ -16,6 +16,11 @@ import { type RegisterConnectionDeps, registerConnection } from './register-conn
 /** Close codes that the protocol leaves to the service. */
 const INVALID = 4_400;
 const FULL = 4_429;
+/** Names of languages in HTTP registrations, where they differ. */
+const SDK_NAMES: ReadonlyMap<string, string> = new Map([
+  ['typescript', 'js'],
+  ['python', 'py'],
+]);
 /** A close frame has room for 123 bytes. */
 const REASON_MAX = 120;
 
@@ -131,8 +136,7 @@ function requestOf({ data, isBinary }: FirstMessage, format: MessageFormat): Wor
 
 /** Same form as in HTTP registrations. */
 function sdkName(language: string): string {
-  const known: Record<string, string> = { typescript: 'js', python: 'py' };
-  return known[language] ?? language;
+  return SDK_NAMES.get(language) ?? language;
 }
 
 function refuse(socket: WebSocket, error: Error, log: Logger): void {

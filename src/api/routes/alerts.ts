@@ -41,7 +41,7 @@ export function alertRoutes(deps: ApiParts): Route[] {
 
   async function shownChannel(env: string, name: string) {
     const [channel, { queues }] = await Promise.all([alertChannels.read(env, name), alertBooks.read(env)]);
-    return presentChannel(channel, queues[name]);
+    return presentChannel(channel, queues.get(name));
   }
 
   function existingRule(env: string, id: string): RuleId {
@@ -113,7 +113,7 @@ export function alertRoutes(deps: ApiParts): Route[] {
       data: z.array(alertChannelSchema),
       async handle({ env, query }) {
         const [all, { queues }] = await Promise.all([alertChannels.all(env), alertBooks.read(env)]);
-        return sortedReply(all, 'name', query, (channel) => presentChannel(channel, queues[channel.name]));
+        return sortedReply(all, 'name', query, (channel) => presentChannel(channel, queues.get(channel.name)));
       },
     }),
     routes.get('/v1/alert-channels/:name', {

@@ -69,7 +69,7 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
       const round = evaluate({ alerts: book.alerts, rules, measured, nowMs, newId });
       const hearing = channels.map(({ name }) => {
         const heard = round.changes.filter(({ alert }) => hears(name, alert));
-        return [name, enqueued(book.queues[name] ?? EMPTY_QUEUE, heard)] as const;
+        return [name, enqueued(book.queues.get(name) ?? EMPTY_QUEUE, heard)] as const;
       });
       const isIdle = (queue: typeof EMPTY_QUEUE) => JSON.stringify(queue) === JSON.stringify(EMPTY_QUEUE);
       const told = round.changes.filter(({ kind }) => kind !== 'reminded');
@@ -77,7 +77,7 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
         alerts: round.alerts,
         omitted: round.omitted,
         unrecorded: [...book.unrecorded, ...told],
-        queues: Object.fromEntries(hearing.filter(([, queue]) => !isIdle(queue))),
+        queues: new Map(hearing.filter(([, queue]) => !isIdle(queue))),
       };
     });
     if (unrecorded.length === 0) return;

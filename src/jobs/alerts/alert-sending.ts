@@ -43,18 +43,18 @@ export class AlertSending extends Composed<AlertSendingDeps> {
     const { alertBooks, alertChannels } = this.deps;
     const { name: env } = environment;
     const { queues } = await alertBooks.read(env);
-    if (Object.keys(queues).length === 0) return;
-    const channels = (await alertChannels.all(env)).filter(({ name }) => queues[name]);
+    if (queues.size === 0) return;
+    const channels = (await alertChannels.all(env)).filter(({ name }) => queues.has(name));
     const { queues: planned } = await alertBooks.change(env, (book) => {
       const all = channels.flatMap((channel) => {
-        const queue = book.queues[channel.name];
+        const queue = book.queues.get(channel.name);
         return queue ? [[channel.name, withMessage(queue, channel, book.alerts, nowMs, newId)] as const] : [];
       });
-      return { ...book, queues: { ...book.queues, ...Object.fromEntries(all) } };
+      return { ...book, queues: new Map([...book.queues, ...all]) };
     });
     await Promise.all(
       channels.map(async (channel) => {
-        const message = dueMessage(planned[channel.name] ?? EMPTY_QUEUE, nowMs);
+        const message = dueMessage(planned.get(channel.name) ?? EMPTY_QUEUE, nowMs);
         if (message && !signal.aborted) await this.#send(environment, channel, message);
       }),
     );
@@ -74,12 +74,12 @@ export class AlertSending extends Composed<AlertSendingDeps> {
       log.warn({ environment: env, channel: channel.name, err: problem }, 'an alert channel did not accept a message');
     }
     await alertBooks.change(env, (book) => {
-      const queue = book.queues[channel.name];
+      const queue = book.queues.get(channel.name);
       if (!queue) return book;
       const changed = sent.isAccepted
         ? withSent(queue, message.id, Date.now())
         : withFailure(queue, message.id, { problem, retryAfterMs: sent.retryAfterMs }, Date.now());
-      return { ...book, queues: { ...book.queues, [channel.name]: changed } };
+      return { ...book, queues: new Map(book.queues).set(channel.name, changed) };
     });
   }
 }

@@ -38,9 +38,9 @@ const optionsSchema = z.looseObject({
 
 const SDK_NAME = /^(?:step|group)\.\w[\w.]{0,60}$/;
 /** Names, as users know them, of operations that SDKs have and the service does not support. */
-const SDK_NAMES: Readonly<Record<string, string>> = {
-  SyncRunComplete: 'the end of a durable endpoint in the response to a call',
-};
+const SDK_NAMES: ReadonlyMap<string, string> = new Map([
+  ['SyncRunComplete', 'the end of a durable endpoint in the response to a call'],
+]);
 
 /** Operations with known options; options of others are not checked. */
 const WITH_OPTIONS: ReadonlySet<string> = new Set([
@@ -198,7 +198,7 @@ export function isSideEffect({ op }: Op): boolean {
 /** Name of the operation in code, if its SDK reports it: `step.fetch`. */
 export function sdkNameOf({ op, opts }: Op): string | undefined {
   const type: unknown = isJsonObject(opts) ? opts.type : undefined;
-  return typeof type === 'string' && SDK_NAME.test(type) ? type : SDK_NAMES[op];
+  return typeof type === 'string' && SDK_NAME.test(type) ? type : SDK_NAMES.get(op);
 }
 
 export function stepName(op: Op): string {

@@ -19,11 +19,14 @@ export interface AlertBook {
   omitted: Partial<Record<RuleId, number>>;
   /** Changes that are to become events and past alerts. */
   unrecorded: Change[];
-  /** Keyed by name of the alert channel. */
-  queues: Record<string, ChannelQueue>;
+  /** Keyed by name of the alert channel, which may be that of a property of every object. */
+  queues: ReadonlyMap<string, ChannelQueue>;
 }
 
-const EMPTY: AlertBook = { alerts: [], omitted: {}, unrecorded: [], queues: {} };
+type StoredBook = Omit<AlertBook, 'queues'> & { queues: Record<string, ChannelQueue> };
+
+const EMPTY: AlertBook = { alerts: [], omitted: {}, unrecorded: [], queues: new Map() };
+const EMPTY_TEXT = toText(EMPTY);
 const FIELD = 'book';
 
 export class AlertBooks extends Repository {
@@ -40,9 +43,8 @@ export class AlertBooks extends Repository {
     let isSame = true;
     await changeField(this.redis, { key, field: FIELD }, (text) => {
       changed = change(fromText(text));
-      const { alerts, omitted, unrecorded, queues } = changed;
-      const kept = { alerts, omitted, unrecorded: unrecorded.slice(-UNRECORDED_MAX), queues };
-      const after = JSON.stringify(kept) === JSON.stringify(EMPTY) ? undefined : JSON.stringify(kept);
+      const kept = toText(changed);
+      const after = kept === EMPTY_TEXT ? undefined : kept;
       isSame = after === text;
       return after;
     });
@@ -70,5 +72,12 @@ export class AlertBooks extends Repository {
 }
 
 function fromText(text: string | undefined): AlertBook {
-  return text === undefined ? EMPTY : (JSON.parse(text) as AlertBook);
+  if (text === undefined) return EMPTY;
+  const { queues, ...book } = JSON.parse(text) as StoredBook;
+  return { ...book, queues: new Map(Object.entries(queues)) };
+}
+
+function toText({ alerts, omitted, unrecorded, queues }: AlertBook): string {
+  const kept = { alerts, omitted, unrecorded: unrecorded.slice(-UNRECORDED_MAX), queues: Object.fromEntries(queues) };
+  return JSON.stringify(kept satisfies StoredBook);
 }

@@ -265,7 +265,9 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     if (memo !== null || !offloadedRuns.mayExist) return memo ?? undefined;
     const offloaded = (await offloadedRuns.parts(env, [runId])).get(runId);
     // The run may have come back a moment ago.
-    return offloaded ? fromFlat(offloaded.get(RUN_SUFFIXES.memos) ?? [])[stepId] : ((await read()) ?? undefined);
+    if (!offloaded) return (await read()) ?? undefined;
+    const memos = fromFlat(offloaded.get(RUN_SUFFIXES.memos) ?? []);
+    return Object.hasOwn(memos, stepId) ? memos[stepId] : undefined;
   }
 }
 

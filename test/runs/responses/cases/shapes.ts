@@ -41,6 +41,11 @@ export const SHAPES: readonly HostileResponse[] = [
     must: failedAtOnce('UnsupportedOperation', 'the operation "FlushAll" is not supported by this service'),
   },
   {
+    name: 'an unknown operation with the name of a property of objects',
+    respond: () => ({ status: 206, body: [op('constructor')] }),
+    must: failedAtOnce('UnsupportedOperation', 'the operation "constructor" is not supported by this service'),
+  },
+  {
     name: 'an unknown operation that says what it is in code',
     respond: () => ({ status: 206, body: [op('Stream', { opts: { type: 'step.stream' } })] }),
     must: failedAtOnce('UnsupportedOperation', 'step.stream is not supported by this service'),
