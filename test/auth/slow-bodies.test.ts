@@ -81,6 +81,17 @@ describe('requests with slow bodies', () => {
     expect([status, body.code]).to.deep.equal([409, 'environment_changed']);
   });
 
+  it('POST /e/:key with a key that is deleted before the body arrived sends nothing', async () => {
+    const { data: key } = (await service.post('/v1/event-keys', { name: 'late' }, service.apiHeaders)).body;
+    const request = slowPost(`${service.url}/e/${key.secret}`, { name: 'late/x', data: {} }, {});
+    await until(() => service.redis.hexists(`${service.prefix}:event-key-uses`, key.id), {
+      describe: 'the event key was used',
+    });
+    await service.request('DELETE', `/v1/event-keys/${key.id}`, undefined, service.apiHeaders);
+    const { status, body } = await request.finish();
+    expect([status, body.code]).to.deep.equal([401, 'key_unknown']);
+  });
+
   /** Resolves when the guard has seen the API key. */
   const used = (id: string) =>
     until(() => service.redis.hexists(`${service.prefix}:api-key-uses`, id), { describe: 'the API key was used' });
@@ -104,6 +115,18 @@ describe('requests with slow bodies', () => {
     await service.request('DELETE', `/v1/api-keys/${id}`, undefined, service.apiHeaders);
     expect((await request.finish()).status).to.equal(401);
     expect((await service.get('/v1/environments/late')).status).to.equal(404);
+  });
+
+  it('/mcp rejects a request whose key was revoked before its body arrived', async () => {
+    const headers = { ...(await keyHeaders(service, 'write')), accept: 'application/json, text/event-stream' };
+    const id = await newKeyId();
+    const params = { name: 'send_event', arguments: { name: 'late/x', data: {} } };
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const request = slowPost(`${service.url}/mcp`, call, headers);
+    await used(id);
+    await service.request('DELETE', `/v1/api-keys/${id}`, undefined, service.apiHeaders);
+    const { status, body } = await request.finish();
+    expect([status, body.code]).to.deep.equal([401, 'credentials_invalid']);
   });
 
   it('the REST API rejects a request whose session ended before its body arrived', async () => {

@@ -30,6 +30,13 @@ export class Principals extends Composed<PrincipalsDeps> {
     return user && principalOfUser(user);
   }
 
+  /** Authenticates a request again after its body has arrived: the session may have ended or the key may have been revoked meanwhile.
+   *  @throws ServiceError credentials_invalid */
+  async confirm(ctx: Context): Promise<void> {
+    ctx.state.principal = await this.of(ctx);
+    principalOf(ctx);
+  }
+
   async #ofApiKey(secret: string): Promise<Principal | undefined> {
     const { config, apiKeys } = this.deps;
     if (config.apiKey !== undefined && sameSecret(secret, config.apiKey)) return SETTING_PRINCIPAL;

@@ -24,7 +24,7 @@ const INSTRUCTIONS = `Tidegate receives events and webhooks and runs functions o
 number or a part of an error; read the event, the runs that it started and the decisions about it; then the history of a run. Times are ISO 8601 in UTC.
 Tools that change something say so; ask the person before you use one.`;
 
-export interface McpDeps extends Pick<MountDeps, 'environments' | 'auditLogger' | 'targetNames'> {
+export interface McpDeps extends Pick<MountDeps, 'environments' | 'principals' | 'auditLogger' | 'targetNames'> {
   routes: readonly Route[];
   publicUrl: string | undefined;
   /** The setting MCP_PAYLOADS. */
@@ -57,7 +57,9 @@ class Protocol {
 
   async respond(ctx: Context): Promise<void> {
     const { method, headers, url } = ctx.req;
+    const isBodyAwaited = !ctx.req.complete;
     const body = method === 'POST' ? await readBody(ctx.req, BODY_MAX_BYTES) : undefined;
+    if (isBodyAwaited) await this.#deps.principals.confirm(ctx);
     const given = Object.entries(headers).filter(([name]) => name === 'accept' || name.startsWith('mcp-'));
     const request = new Request(new URL(url ?? '/', 'http://service'), {
       method: method ?? 'GET',

@@ -50,9 +50,7 @@ export class Credentials extends Composed<{ eventKeys: EventKeys; webhooks: Webh
       this.#unknown.set(digest, true);
       return { kind: 'event-key', key: ANY_KEY };
     }
-    throw new ServiceError('key_unknown', {
-      detail: 'use an event key of this service, or the URL of one of its webhooks',
-    });
+    throw keyUnknown();
   }
 
   async #readFromStore(secret: string, digest: string, nowMs: number): Promise<Credential | undefined> {
@@ -63,6 +61,12 @@ export class Credentials extends Composed<{ eventKeys: EventKeys; webhooks: Webh
     if (key) return { kind: 'event-key', key };
     return webhook && { kind: 'webhook', webhook };
   }
+}
+
+export function keyUnknown(): ServiceError {
+  return new ServiceError('key_unknown', {
+    detail: 'use an event key of this service, or the URL of one of its webhooks',
+  });
 }
 
 /** @throws ServiceError ip_refused */

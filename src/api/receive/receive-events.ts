@@ -19,7 +19,7 @@ import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts
 import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
-import { ANY_KEY, rejectDeniedAddress, rejectDeniedNames } from './credentials.ts';
+import { ANY_KEY, keyUnknown, rejectDeniedAddress, rejectDeniedNames } from './credentials.ts';
 import { environmentOfKey, environmentOfUnknownKey, type Received } from './resolve-environment.ts';
 
 export interface ReceiveEventsDeps extends Pick<Store, 'eventLimits' | 'environments' | 'eventKeys'> {
@@ -48,6 +48,8 @@ export async function receiveEvents(
   const limit = deps.eventLimits.ofKey(key, env);
   const body = await readBody(ctx.req, limit.bytes, limit.remedy);
   if (!isSameEnvironment(environment, environments.find(env))) throw environmentChanged();
+  // The key may have been deleted while the body arrived.
+  if (isStored(key) && !eventKeys.find(key.digest)) throw keyUnknown();
   telemetry.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);

@@ -109,11 +109,11 @@ function checkAccess(route: Route, deps: MountDeps): Middleware {
   };
 }
 
-/** Runs after the body has arrived, because the session may have ended or the key may have been revoked in the meantime. */
+/** Runs after the body has arrived. */
 function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   return async (ctx, next) => {
     if (ctx.state.isBodyAwaited) {
-      ctx.state.principal = await principals.of(ctx);
+      await principals.confirm(ctx);
       const selected = route.scope === 'environment' ? environmentOf(ctx) : undefined;
       allow(ctx, route, selected === undefined ? undefined : refOf(selected, ctx.state.proven?.environment));
     }
