@@ -185,17 +185,15 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   );
   app.use(singleSignOnRoutes(browserSessions, auditLogger, parts).routes());
   app.use(dashboardFiles);
-  app
-    .use(pageDuringOutage())
-    .use(guard(config, principals))
-    .use(limitRequests({ 'api-key': store.apiRateLimits, user: store.userRateLimits }))
-    .use(dashboardPage());
+  const requestLimits = { 'api-key': store.apiRateLimits, user: store.userRateLimits };
+  app.use(pageDuringOutage()).use(guard(config, principals)).use(limitRequests(requestLimits)).use(dashboardPage());
 
   app.use(streamRoute(principals, parts).routes());
   const routes = apiRoutes(parts);
   app.use(restApi(routes, config.publicUrl, mountDeps).routes());
   const assistants = new Router();
-  mcpRoute(assistants, { ...mountDeps, routes, publicUrl: config.publicUrl, withPayloads: config.mcpPayloads, log });
+  const withPayloads = config.mcpPayloads;
+  mcpRoute(assistants, { ...mountDeps, routes, requestLimits, publicUrl, withPayloads, log });
   app.use(assistants.routes());
   const official = new Router();
   mount(official, officialRoutes(parts), mountDeps);

@@ -27,6 +27,28 @@ describe('API_RATE_LIMIT', () => {
     expect(last?.headers.get('ratelimit')).to.match(/^"api-key";r=0;t=\d+$/);
   });
 
+  it('counts each message of a batch that is sent to /mcp, and calls no tool of a batch beyond it', async () => {
+    const { body } = await service.post('/v1/api-keys', { name: 'Assistant', access: 'write' }, session);
+    const headers = {
+      authorization: `Bearer ${body.data.secret}`,
+      accept: 'application/json, text/event-stream',
+    };
+    const params = { name: 'send_event', arguments: { name: 'batch/x', data: {} } };
+    const send = (calls: number) => {
+      const batch = Array.from({ length: calls }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params }));
+      return fetch(`${service.url}/mcp`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(batch),
+      });
+    };
+    const within = await send(15);
+    expect([within.status, within.headers.get('ratelimit')?.slice(0, 13)]).to.deep.equal([200, '"api-key";r=5']);
+    expect((await within.text()).split('internal_id').length - 1).to.equal(15);
+    const beyond = await send(15);
+    expect([beyond.status, ((await beyond.json()) as { code: string }).code]).to.deep.equal([429, 'api_rate_exceeded']);
+  });
+
   it('does not affect other keys, users and events', async () => {
     const { body } = await service.post('/v1/api-keys', { name: 'Other', access: 'read' }, session);
     const other = { authorization: `Bearer ${body.data.secret}` };

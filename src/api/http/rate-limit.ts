@@ -12,23 +12,31 @@ const POLICIES: Partial<Record<PrincipalKind, 'api-key' | 'user'>> = {
   user: 'user',
 };
 
-/** Runs after authentication.
- *  @param limits for programs, and for users with all their sessions together */
-export function limitRequests(limits: Record<'api-key' | 'user', ApiRateLimits>): Middleware {
-  return async (ctx: Context, next) => {
-    const { principal } = ctx.state;
-    const policy = principal && POLICIES[principal.kind];
-    const state = policy && (await limits[policy].count(nameOfPrincipal(principal)));
-    if (!state) return next();
-    const { limit, remaining, resetMs, isExceeded } = state;
-    const resetSeconds = Math.max(1, Math.ceil(resetMs / 1_000));
-    ctx.set('ratelimit-policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`);
-    ctx.set('ratelimit', `"${policy}";r=${Math.max(0, remaining)};t=${resetSeconds}`);
-    if (!isExceeded) return next();
-    throw new ServiceError('api_rate_exceeded', {
-      detail: `${limit} per minute are allowed`,
-      facts: { allowed: limit, window_seconds: WINDOW_SECONDS },
-      retryAfterSeconds: resetSeconds,
-    });
+/** For programs, and for users with all their sessions together. */
+export type RequestLimits = Record<'api-key' | 'user', ApiRateLimits>;
+
+/** Runs after authentication. */
+export function limitRequests(limits: RequestLimits): Middleware {
+  return async (ctx, next) => {
+    await countRequests(ctx, 1, limits);
+    await next();
   };
+}
+
+/** @throws ServiceError api_rate_exceeded */
+export async function countRequests(ctx: Context, count: number, limits: RequestLimits): Promise<void> {
+  const { principal } = ctx.state;
+  const policy = principal && POLICIES[principal.kind];
+  const state = policy && (await limits[policy].count(nameOfPrincipal(principal), count));
+  if (!state) return;
+  const { limit, remaining, resetMs, isExceeded } = state;
+  const resetSeconds = Math.max(1, Math.ceil(resetMs / 1_000));
+  ctx.set('ratelimit-policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`);
+  ctx.set('ratelimit', `"${policy}";r=${Math.max(0, remaining)};t=${resetSeconds}`);
+  if (!isExceeded) return;
+  throw new ServiceError('api_rate_exceeded', {
+    detail: `${limit} per minute are allowed`,
+    facts: { allowed: limit, window_seconds: WINDOW_SECONDS },
+    retryAfterSeconds: resetSeconds,
+  });
 }

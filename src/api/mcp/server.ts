@@ -11,7 +11,8 @@ import { loadOnce } from '../../model/values/load-once.ts';
 import { toServiceError } from '../../store/redis/connection/connection.ts';
 import { VERSION } from '../../version.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
-import { readBody } from '../http/body.ts';
+import { parseJson, readBody } from '../http/body.ts';
+import { countRequests, type RequestLimits } from '../http/rate-limit.ts';
 import type { Context, Router } from '../http/router.ts';
 import { admit, carryOut, grantedAccess, type MountDeps } from '../rest/mount.ts';
 import type { GivenInput, Route } from '../rest/route.ts';
@@ -26,6 +27,7 @@ Tools that change something say so; ask the person before you use one.`;
 
 export interface McpDeps extends Pick<MountDeps, 'environments' | 'principals' | 'auditLogger' | 'targetNames'> {
   routes: readonly Route[];
+  requestLimits: RequestLimits;
   publicUrl: string | undefined;
   /** The setting MCP_PAYLOADS. */
   withPayloads: boolean;
@@ -60,6 +62,10 @@ class Protocol {
     const isBodyAwaited = !ctx.req.complete;
     const body = method === 'POST' ? await readBody(ctx.req, BODY_MAX_BYTES) : undefined;
     if (isBodyAwaited) await this.#deps.principals.confirm(ctx);
+    const message = body && parseJson(body.toString('utf8'));
+    // Protocol versions before 2025-06-18 have batches. Their first message is counted as the request.
+    const more = Array.isArray(message) ? message.length - 1 : 0;
+    if (more > 0) await countRequests(ctx, more, this.#deps.requestLimits);
     const given = Object.entries(headers).filter(([name]) => name === 'accept' || name.startsWith('mcp-'));
     const request = new Request(new URL(url ?? '/', 'http://service'), {
       method: method ?? 'GET',
@@ -67,9 +73,8 @@ class Protocol {
         ...given.map(([name, value]): [string, string] => [name, String(value)]),
         ['content-type', 'application/json'],
       ],
-      ...(body && { body: new Uint8Array(body) }),
     });
-    const response = await this.#handler(ctx).fetch(request);
+    const response = await this.#handler(ctx).fetch(request, { parsedBody: message });
     ctx.status = response.status;
     const type = response.headers.get('content-type');
     if (type !== null) ctx.set('content-type', type);

@@ -50,16 +50,17 @@ export class ApiRateLimits {
     });
   }
 
-  /** Counts a request.
+  /** Counts requests.
    *  @param id of the principal
    *  @returns undefined if there is no limit */
-  async count(id: string): Promise<RateLimitState | undefined> {
+  async count(id: string, requests = 1): Promise<RateLimitState | undefined> {
     if (this.#limit === 0) return undefined;
     const known = this.#known.get(id);
-    const isFar = known && known.resetAt > performance.now() && known.remaining > EXACT_BELOW * this.#limit;
-    if (!isFar) return this.#consume(id, 1 + this.#taken(known));
-    known.remaining--;
-    if (known.pending++ === 0) setTimeout(() => this.#add(id, known), ADDED_EVERY_MS).unref();
+    const isFar = known && known.resetAt > performance.now() && known.remaining >= requests + EXACT_BELOW * this.#limit;
+    if (!isFar) return this.#consume(id, requests + this.#taken(known));
+    known.remaining -= requests;
+    if (known.pending === 0) setTimeout(() => this.#add(id, known), ADDED_EVERY_MS).unref();
+    known.pending += requests;
     return this.#stateOf(known, false);
   }
 
