@@ -24,6 +24,17 @@ async function call(client: Client, name: string, given: object = {}): Promise<J
   return isError ? { error: text } : JSON.parse(text);
 }
 
+/** Calls a tool with a text that no client would make. */
+async function post(service: Service, params: string, headers: Record<string, string> = {}): Promise<string> {
+  const accept = 'application/json, text/event-stream';
+  const response = await fetch(`${service.url}/mcp`, {
+    method: 'POST',
+    headers: { ...service.apiHeaders, accept, 'content-type': 'application/json', ...headers },
+    body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
+  });
+  return response.text();
+}
+
 describe('Assistants at /mcp', () => {
   let service: Service;
   let host: AppHost;
@@ -114,6 +125,32 @@ describe('Assistants at /mcp', () => {
       /ask for fewer entries with "limit"/,
     );
     await client.close();
+  });
+
+  it('send events as the REST API takes them: with all digits, and no larger than their environment allows', async () => {
+    await service.post('/v1/environments', { name: 'small' }, service.apiHeaders);
+    const limits = { event_max_bytes: 1_024 };
+    await service.request('PATCH', '/v1/environments/small/limits', limits, service.apiHeaders);
+    const send = (env: string, event: string) =>
+      post(service, `{"name":"send_event","arguments":${event}}`, { 'x-service-env': env });
+    const sent = await send(
+      'production',
+      '{"name":"exact/x","data":{"n":12345678901234567890,"f":0.10000000000000000001}}',
+    );
+    const [, id = ''] = /internal_id\\":\\"(\w+)/.exec(sent) ?? [];
+    await service.stored(id);
+    const shown = await fetch(`${service.url}/v1/events/${id}`, { headers: service.apiHeaders });
+    expect(await shown.text()).to.include('{"n":12345678901234567890,"f":0.10000000000000000001}');
+    expect(await send('small', JSON.stringify({ name: 'large/x', data: { text: 'x'.repeat(2_000) } }))).to.include(
+      'body_too_large: ',
+    );
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+    expect(await send('production', `{"name":"deep/x","data":{"a":${deep}}}`)).to.include('"input_invalid"');
+  });
+
+  it('may give a number of any length as an argument that is text', async () => {
+    const text = await post(service, '{"name":"get_event","arguments":{"id":12345678901234567890}}');
+    expect(text).to.include('not_found: ').and.to.include('12345678901234567890');
   });
 
   it('other requests than calls are refused', async () => {

@@ -21,9 +21,9 @@ export async function readBody(request: IncomingMessage, limitBytes: number, rem
 }
 
 /** @throws ServiceError body_not_json */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch (error) {
     throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
   }
@@ -43,13 +43,15 @@ function arrivedWhole(request: IncomingMessage, limitBytes: number): Buffer | un
 /** Translates an error of raw-body; undefined: the error is not from raw-body. */
 export function bodyError(error: unknown, limitBytes: number, remedy?: string): ServiceError | undefined {
   const { type, message } = error as Error & { type?: string };
-  if (type === 'entity.too.large') {
-    return new ServiceError('body_too_large', {
-      detail: `the limit is ${limitBytes} bytes; send fewer or smaller events in one request${remedy ? `, or ${remedy}` : ''}`,
-      facts: { limit_bytes: limitBytes },
-    });
-  }
+  if (type === 'entity.too.large') return bodyTooLarge(limitBytes, remedy);
   return type === undefined ? undefined : new ServiceError('body_invalid', { detail: message, cause: error });
+}
+
+export function bodyTooLarge(limitBytes: number, remedy?: string): ServiceError {
+  return new ServiceError('body_too_large', {
+    detail: `the limit is ${limitBytes} bytes; send fewer or smaller events in one request${remedy ? `, or ${remedy}` : ''}`,
+    facts: { limit_bytes: limitBytes },
+  });
 }
 
 /** @throws ServiceError content_encoding_unsupported */

@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { refOf } from '../../model/environment.ts';
 import { closestName } from '../../model/values/closest-name.ts';
-import { isJsonObject } from '../../model/values/json.ts';
+import { isShallowJson, MAX_DEPTH, parseExact } from '../../model/values/json.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
 import { toServiceError } from '../../store/redis/connection/connection.ts';
 import { VERSION } from '../../version.ts';
@@ -14,10 +14,10 @@ import { allow, environmentOf } from '../auth/guard.ts';
 import { parseJson, readBody } from '../http/body.ts';
 import { countRequests, type RequestLimits } from '../http/rate-limit.ts';
 import type { Context, Router } from '../http/router.ts';
-import { admit, carryOut, grantedAccess, type MountDeps } from '../rest/mount.ts';
+import { admit, bodyIn, carryOut, grantedAccess, type MountDeps } from '../rest/mount.ts';
 import type { GivenInput, Route } from '../rest/route.ts';
 import { textOf } from './results.ts';
-import { type Tool, toolsOf } from './tools.ts';
+import { type Part, type Tool, toolsOf } from './tools.ts';
 
 const BODY_MAX_BYTES = 262_144;
 const DEFAULT_LIMIT = '20';
@@ -62,7 +62,7 @@ class Protocol {
     const isBodyAwaited = !ctx.req.complete;
     const body = method === 'POST' ? await readBody(ctx.req, BODY_MAX_BYTES) : undefined;
     if (isBodyAwaited) await this.#deps.principals.confirm(ctx);
-    const message = body && parseJson(body.toString('utf8'));
+    const message = body && messageIn(body);
     // Protocol versions before 2025-06-18 have batches. Their first message is counted as the request.
     const more = Array.isArray(message) ? message.length - 1 : 0;
     if (more > 0) await countRequests(ctx, more, this.#deps.requestLimits);
@@ -118,7 +118,7 @@ class Protocol {
     try {
       const tool = this.#tools.get(name) ?? unknownTool(name, this.#toolsOf(ctx));
       await admit(ctx, tool.route, this.#deps);
-      const input = inputOf(tool, given);
+      const input = inputOf(ctx, tool, given);
       tool.checkParams(input);
       const granted = await grantedAccess(ctx, tool.route, input);
       const reply = await carryOut(ctx, tool.route, input, granted, this.#deps);
@@ -149,24 +149,31 @@ function unknownTool(name: string, tools: readonly Tool[]): never {
   });
 }
 
-/** Converts arguments of the path and the query to texts. Unknown arguments go to the body or the query, whose validation names them. */
-function inputOf({ route, partOf }: Tool, given: Record<string, unknown>): GivenInput {
-  const input = {
-    params: {} as Record<string, string>,
-    query: {} as Record<string, unknown>,
-    body: {} as Record<string, unknown>,
-  };
-  for (const [name, value] of Object.entries(given)) {
-    const part = partOf.get(name) ?? (route.body ? 'body' : 'query');
-    if (part === 'params') input.params[name] = String(value);
-    else if (part === 'query') input.query[name] = queryText(value);
-    else input.body[name] = value;
-  }
-  if (partOf.get('limit') === 'query') input.query.limit ??= DEFAULT_LIMIT;
-  return input;
+/** Numbers keep all digits.
+ *  @throws ServiceError body_not_json, input_invalid */
+function messageIn(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  const message = parseJson(text, parseExact);
+  if (isShallowJson(text)) return message;
+  throw new ServiceError('input_invalid', { detail: `the message is nested deeper than ${MAX_DEPTH} levels` });
 }
 
-function queryText(value: unknown): unknown {
-  if (Array.isArray(value)) return value.join(',');
-  return isJsonObject(value) ? JSON.stringify(value) : String(value);
+/** Arguments are as in JSON; parameters of paths and queries are texts. Unknown ones go to the body or the query, whose
+ *  validation names them.
+ *  @throws ServiceError body_too_large */
+function inputOf(ctx: Context, { route, partOf }: Tool, given: Record<string, unknown>): GivenInput {
+  const all = Object.entries(given);
+  const partOfArgument = (name: string) => partOf.get(name) ?? (route.body ? 'body' : 'query');
+  const inPart = (part: Part) => all.filter(([name]) => partOfArgument(name) === part);
+  const texts = (part: Part) => Object.fromEntries(inPart(part).map(([name, value]) => [name, textIn(value)]));
+  return {
+    params: texts('params'),
+    query: { ...(partOf.get('limit') === 'query' && { limit: DEFAULT_LIMIT }), ...texts('query') },
+    body: bodyIn(ctx, route, JSON.stringify(Object.fromEntries(inPart('body')))),
+  };
+}
+
+function textIn(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textIn).join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

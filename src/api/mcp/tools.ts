@@ -61,7 +61,7 @@ const OPERATIONS: Record<string, string> = {
 /** Operations that end something for good, or change it irrevocably. */
 const DESTRUCTIVE = new Set(['cancelRun', 'createBulkAction', 'pauseFunction', 'pauseWebhook']);
 const PARTS = ['params', 'query', 'body'] as const;
-type Part = (typeof PARTS)[number];
+export type Part = (typeof PARTS)[number];
 
 export interface Tool {
   name: string;

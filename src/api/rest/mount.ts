@@ -16,7 +16,16 @@ import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, allowIn, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
 import { rememberProven, requireProven } from '../auth/proven-environment.ts';
-import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
+import {
+  bodyError,
+  bodyTooLarge,
+  describeType,
+  isJsonType,
+  mediaTypeOf,
+  parseJson,
+  readBody,
+  rejectEncoding,
+} from '../http/body.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Handler, Middleware, RouteContext, Router } from '../http/router.ts';
 import { isOptional, ownParameters, validate } from '../http/validation.ts';
@@ -163,13 +172,19 @@ function readEvent(limitOf: (env: string) => EventLimit): Middleware {
   return async (ctx: Context, next: Next) => {
     const { bytes, remedy } = limitOf(environmentOf(ctx));
     const text = (await readBody(ctx.req, bytes, remedy)).toString('utf8');
-    try {
-      if (text !== '') ctx.request.body = parseExact(text) as NonNullable<typeof ctx.request.body>;
-    } catch (error) {
-      throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
-    }
+    if (text !== '') ctx.request.body = parseJson(text, parseExact) as NonNullable<typeof ctx.request.body>;
     await next();
   };
+}
+
+/** A body that did not come as that of a request, with the limit and the numbers that it would have then.
+ *  @param text JSON with all digits of its numbers
+ *  @throws ServiceError body_too_large */
+export function bodyIn(ctx: Context, { eventLimit }: Route, text: string): unknown {
+  if (!eventLimit) return JSON.parse(text);
+  const { bytes, remedy } = eventLimit(environmentOf(ctx));
+  if (Buffer.byteLength(text) > bytes) throw bodyTooLarge(bytes, remedy);
+  return parseExact(text);
 }
 
 /** @throws ServiceError content_type_unsupported */
