@@ -1,7 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
-import { PAYLOAD_FIELDS } from '../../src/api/mcp/results.ts';
+import { payloadFieldsOf, textOf } from '../../src/api/mcp/results.ts';
 import { toolsOf } from '../../src/api/mcp/tools.ts';
+import type { Route } from '../../src/api/rest/route.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { keyHeaders } from '../support/auth.ts';
 import { request } from '../support/http.ts';
@@ -10,6 +11,8 @@ import { type Service, startService } from '../support/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: results of tools
 type Json = any;
+
+const LEFT_OUT = 'left out (MCP_PAYLOADS)';
 
 async function connect(service: Service, headers: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
@@ -174,14 +177,24 @@ describe('Assistants at /mcp', () => {
 
   it('see no payloads if MCP_PAYLOADS is false', async () => {
     const own = await startService({ env: { MCP_PAYLOADS: 'false' } });
+    const paid = Promise.withResolvers<object>();
     try {
       const { body } = await own.post('/e/key', { name: 'secret/x', data: { card: '4242' }, user: { id: 'ada' } });
       await own.stored(body.ids[0]);
       const client = await connect(own, {});
       const { result } = await call(client, 'get_event', { id: body.ids[0] });
-      expect(result).to.include({ name: 'secret/x', data: 'left out (MCP_PAYLOADS)', user: 'left out (MCP_PAYLOADS)' });
+      expect(result).to.include({ name: 'secret/x', data: LEFT_OUT, user: LEFT_OUT });
+      await own.waitFor('/v1/events?name=secret/x', ({ body }) => body.data.length === 1);
+      expect((await call(client, 'list_events', { include: ['gist'] })).result[0].gist).to.equal(LEFT_OUT);
+      host.on('pay', () => paid.promise);
+      const byCard = { order: { key: 'event.data.card' } };
+      await host.register(own, [{ id: 'pay', triggers: [{ event: 'secret/pay' }], ...byCard }], { appName: 'pay' });
+      for (let n = 0; n < 2; n++) await own.post('/e/key', { name: 'secret/pay', data: { card: '4242' } });
+      await own.waitFor('/v1/functions/pay-pay/lanes', ({ body }) => body.data?.[0]?.waiting === 1);
+      expect((await call(client, 'list_lanes', { id: 'pay-pay' })).result[0].key).to.equal(LEFT_OUT);
       await client.close();
     } finally {
+      paid.resolve({});
       await own.stop();
     }
   });
@@ -189,6 +202,12 @@ describe('Assistants at /mcp', () => {
 
 describe('Tools of assistants', () => {
   const tools = toolsOf(routes);
+
+  it('leave out what functions logged with the payloads, and no messages of errors', () => {
+    const text = (operationId: string) => textOf({ data: [{ message: 'card 4242' }] }, { operationId }, false);
+    expect(text('listRunLogs')).to.include(LEFT_OUT).and.not.include('4242');
+    expect(text('listErrorGroups')).to.include('card 4242');
+  });
 
   it('have names of their own, descriptions, and each argument in one part of the request', () => {
     expect(new Set(tools.map(({ name }) => name)).size).to.equal(tools.length);
@@ -202,29 +221,64 @@ describe('Tools of assistants', () => {
     }
   });
 
-  it('show no open field that is not among the payloads', () => {
-    const open = new Set<string>();
-    const look = (schema: Json, name: string): void => {
-      const {
-        properties = {},
-        items,
-        anyOf = [],
-        additionalProperties,
-        type,
-        enum: values,
-        const: value,
-        $ref,
-      } = schema;
-      const isOpen = type === undefined && anyOf.length === 0 && values === undefined && value === undefined && !$ref;
-      if (isOpen || (additionalProperties && Object.keys(additionalProperties).length === 0)) open.add(name);
-      for (const [field, own] of Object.entries(properties)) if (!PAYLOAD_FIELDS.has(field)) look(own, field);
-      if (items) look(items, name);
-      for (const one of anyOf) look(one, name);
-    };
-    for (const { route } of tools) {
-      if (route.data)
-        look(route.data.toJSONSchema({ io: 'input', unrepresentable: 'any', reused: 'inline' }), route.operationId);
-    }
-    expect([...open].sort()).to.deep.equal([]);
+  it('show no open field that is not among the payloads, but for configuration', () => {
+    const open = tools.flatMap(({ route }) => fieldsOf(route).filter(({ schema }) => isOpen(schema)));
+    expect([...new Set(open.map(({ name }) => name))].sort()).to.deep.equal(['configuration', 'flow']);
+  });
+
+  it('show no text that is not among the payloads, but for names, IDs, configuration, errors and what the service says', () => {
+    const texts = tools.flatMap(({ route }) => fieldsOf(route).filter(({ schema }) => isText(schema)));
+    expect([...new Set(texts.map(({ name }) => name))].sort()).to.deep.equal(SHOWN_TEXTS.split(/\s+/));
   });
 });
+
+/** A new one is here if it never has what senders, functions or providers wrote, and among the payloads otherwise. */
+const SHOWN_TEXTS = `
+  account accountID action added address alert_channels allowed_origins api_url app app_version appendfsync at
+  audience batch_id body_path by code cron declined_url deploy_id description destination environment
+  environmentID environment_id error event event_id event_ids event_name events expression file filter
+  fingerprint forward_headers framework from from_step function_id function_name group held_by host id id_prefix
+  ids if internal_id ip issuer items jitter key_expression kind list maxmemory_policy message method name
+  omitted op option origin original_run_id path prefix problem problems provider public_url reason reasons
+  remedy removed replay_id request_id rerun_of retry_of run_id run_ids sample_run_ids sdk search secret_id
+  selection separator settings signed source sourceID span_id stack started_by status step step_id summary
+  target target_name text time_zone timeout trace_id trace_url transform url version waiting_because waits_for
+  warnings webhook webhook_id webhook_name window
+`.trim();
+
+interface Field {
+  name: string;
+  schema: Json;
+}
+
+/** Every field of a response that is no payload, and the schemas that it may have. */
+function fieldsOf(route: Route): Field[] {
+  const payloads = payloadFieldsOf(route);
+  const root: Json = route.data?.toJSONSchema({ io: 'input', unrepresentable: 'any', reused: 'inline' }) ?? { not: {} };
+  const found: Field[] = [];
+  const followed = new Set<string>();
+  const look = (schema: Json, name: string): void => {
+    const { $ref, properties = {}, items, anyOf = [], oneOf = [], additionalProperties } = schema;
+    if ($ref !== undefined) {
+      if (!followed.has(`${name} ${$ref}`)) {
+        followed.add(`${name} ${$ref}`);
+        look(root.$defs[$ref.split('/').at(-1)], name);
+      }
+      return;
+    }
+    found.push({ name, schema });
+    for (const [field, own] of Object.entries(properties)) if (!payloads.has(field)) look(own, field);
+    for (const one of [...anyOf, ...oneOf, ...(items ? [items] : [])]) look(one, name);
+    if (typeof additionalProperties === 'object') look(additionalProperties, name);
+  };
+  look(root, route.operationId);
+  return found;
+}
+
+function isOpen(schema: Json): boolean {
+  return ['type', 'anyOf', 'oneOf', 'enum', 'const', 'not'].every((keyword) => schema[keyword] === undefined);
+}
+
+function isText({ type, format, enum: values, const: value }: Json): boolean {
+  return [type].flat().includes('string') && format !== 'date-time' && values === undefined && value === undefined;
+}

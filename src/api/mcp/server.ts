@@ -123,7 +123,7 @@ class Protocol {
       const granted = await grantedAccess(ctx, tool.route, input);
       const reply = await carryOut(ctx, tool.route, input, granted, this.#deps);
       try {
-        return { content: [{ type: 'text' as const, text: textOf(reply, this.#deps) }] };
+        return { content: [{ type: 'text' as const, text: textOf(reply, tool.route, this.#deps.withPayloads) }] };
       } finally {
         reply.onSent?.();
       }
