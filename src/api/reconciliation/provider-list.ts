@@ -24,6 +24,8 @@ import {
 
 /** Pause after a rate limit if the provider does not say when to try again. */
 const RATE_LIMIT_MS = MINUTE_MS;
+/** Request Timeout and Too Early, which are not about the request itself: https://www.rfc-editor.org/rfc/rfc9110#section-15.5 */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425]);
 
 /** Why a pass cannot continue now. */
 export class ListProblem extends Error {
@@ -31,11 +33,14 @@ export class ListProblem extends Error {
   readonly reason: string;
   /** undefined: the delay grows with each failure. */
   readonly retryMs: number | undefined;
+  /** Whether the provider refuses this one request, not the key, nor requests at this time. */
+  readonly isRefusal: boolean;
 
-  constructor(reason: string, message: string, retryMs?: number) {
+  constructor(reason: string, message: string, retryMs?: number, isRefusal = false) {
     super(message.slice(0, 500));
     this.reason = reason;
     this.retryMs = retryMs;
+    this.isRefusal = isRefusal;
   }
 }
 
@@ -143,9 +148,11 @@ export class ProviderList extends Composed<{
         'list_unknown',
         `${name} answered ${status}: it does not know the list of this account`,
         HOUR_MS,
+        true,
       );
     }
-    throw new ListProblem('provider_failed', `${name} answered ${status}`, retryMs);
+    const isRefusal = status >= 400 && status < 500 && !PASSING_STATUSES.has(status);
+    throw new ListProblem('provider_failed', `${name} answered ${status}`, retryMs, isRefusal);
   }
 
   #read<T>(read: () => T): T {

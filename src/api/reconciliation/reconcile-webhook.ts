@@ -12,7 +12,7 @@ import type {
   ReconciliationState,
   WebhookReconciliations,
 } from '../../store/webhooks/webhook-reconciliations.ts';
-import { LIST_OF_OTHERS, listPage } from './list-pages.ts';
+import { LIST_INTERRUPTED, LIST_OF_OTHERS, listPage } from './list-pages.ts';
 import { ListProblem, ProviderList } from './provider-list.ts';
 import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';
 
@@ -51,7 +51,7 @@ export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDep
   let state = await store.state(id);
   try {
     const list = openedList(webhook, deps);
-    let pass = state.pass ?? (await begin(webhook, list.kept, state, deps));
+    let pass = passToContinue(state) ?? (await begin(webhook, list.kept, state, deps));
     while (pass && !signal.aborted && performance.now() < endsAt) {
       const before: ReconciliationPass = pass;
       pass =
@@ -80,6 +80,14 @@ export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDep
     };
     await store.change(id, { dueAt: now + SERVICE_RETRY_MS, problem }).catch(() => undefined);
   }
+}
+
+/** The pass to continue; undefined: a new one begins. Whoever asks while a problem is shown gets a list that is read from its beginning. */
+function passToContinue(state: ReconciliationState): ReconciliationPass | undefined {
+  const { pass, problem, asked } = state;
+  if (pass?.phase !== 'list' || !problem || problem.at < pass.startedAt) return pass;
+  // A provider that limits requests has refused none: the next page is asked for when it said.
+  return problem.reason !== 'rate_limited' && isAsked(state) && asked?.id !== pass.asked ? undefined : pass;
 }
 
 type OpenedList = ProviderList & { kept: number };
@@ -184,6 +192,8 @@ async function finish(
   const known = await webhookReconciliations.trim(webhookId, now);
   const { checked, answered, outage } = await webhookReconciliations.state(webhookId);
   const { invalid, incomplete } = pass;
+  // The next pass begins at once, with what was asked for. But a provider that refuses the next page of each list is asked once an hour.
+  const beginsAgain = incomplete?.reason === LIST_INTERRUPTED && now - pass.startedAt >= EVERY_MS;
   const ignored = {
     at: now,
     reason: 'items_invalid',
@@ -191,13 +201,13 @@ async function finish(
   };
   await webhookReconciliations.change(webhookId, {
     pass: undefined,
-    answered: pass.asked ?? answered,
+    answered: beginsAgain ? answered : (pass.asked ?? answered),
     checked: checked && { from: Math.max(checked.from, known), to: checked.to },
     passedAt: now,
-    dueAt: now + EVERY_MS,
+    dueAt: beginsAgain ? now : now + EVERY_MS,
     problem: incomplete ?? (invalid > 0 ? ignored : undefined),
     failures: 0,
-    ...(outage && pass.to >= outage.to && { outage: undefined }),
+    ...(outage && !incomplete && pass.to >= outage.to && { outage: undefined }),
   });
   await startIfAsked(webhookId, webhookReconciliations);
 }
