@@ -3,6 +3,7 @@
 import { DAY_MS, iso } from '../../model/values/time.ts';
 import type { SentPage } from '../../providers/sent-requests.ts';
 import type { Store } from '../../store/store.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { ReconciliationPass } from '../../store/webhooks/webhook-reconciliations.ts';
 import { ListProblem, type ProviderList } from './provider-list.ts';
 
@@ -19,18 +20,22 @@ export const LIST_INTERRUPTED = 'list_interrupted';
 const LIST_OF_OTHERS_MESSAGE =
   'nothing that came in this time is in its list: is it the list of another endpoint or account?';
 
+/** The webhook, and since when it has access to this list. */
+export type ReconciledWebhook = Pick<WebhookInUse, 'id' | 'reconciliation'>;
+
 export type ListPagesDeps = Pick<Store, 'webhookReconciliations'>;
 
-/** Reads one page. @returns the pass afterwards @throws ListProblem */
+/** Reads one page.
+ *  @returns the pass afterwards @throws ListProblem; ListReplaced */
 export async function listPage(
-  webhookId: string,
+  webhook: ReconciledWebhook,
   pass: ReconciliationPass,
   list: Pick<ProviderList, 'types' | 'page'>,
   { webhookReconciliations }: ListPagesDeps,
   bounds = PASS_BOUNDS,
 ): Promise<ReconciliationPass> {
   const ended = (at: ReconciliationPass, reason?: string, message = '') =>
-    endOfList(webhookId, at, reason === undefined ? undefined : { reason, message }, { webhookReconciliations });
+    endOfList(webhook.id, at, reason === undefined ? undefined : { reason, message }, { webhookReconciliations });
   if (Date.now() - pass.startedAt > bounds.ms) {
     return ended(
       pass,
@@ -56,7 +61,11 @@ export async function listPage(
     );
   }
   const within = page.items.filter(({ at }) => at >= from && at <= to);
-  const { matched, added, left } = await webhookReconciliations.recordSent(webhookId, within);
+  const { matched, added, left } = await webhookReconciliations.recordSent(
+    webhook.id,
+    within,
+    webhook.reconciliation?.since,
+  );
   const isOlder = page.oldestAt !== undefined && (pass.oldestAt === undefined || page.oldestAt < pass.oldestAt);
   const after: ReconciliationPass = {
     ...pass,

@@ -6,13 +6,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/values/time.t
 import type { SentList } from '../../providers/sent-list.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type {
-  CheckedSpan,
-  ReconciliationPass,
-  ReconciliationState,
-  WebhookReconciliations,
+import {
+  type CheckedSpan,
+  ListReplaced,
+  type ReconciliationPass,
+  type ReconciliationState,
 } from '../../store/webhooks/webhook-reconciliations.ts';
-import { LIST_INTERRUPTED, LIST_OF_OTHERS, listPage } from './list-pages.ts';
+import { LIST_INTERRUPTED, LIST_OF_OTHERS, listPage, type ReconciledWebhook } from './list-pages.ts';
 import { ListProblem, ProviderList } from './provider-list.ts';
 import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';
 
@@ -42,13 +42,39 @@ export function isAsked({ asked, answered }: ReconciliationState): boolean {
   return asked !== undefined && asked.id !== answered;
 }
 
-/** Stores a problem with the time of the next try.
- *  @throws if Redis does not say how far the comparison has come */
+type Changing = Pick<ReconcileDeps, 'webhookReconciliations'>;
+
+/** Changes the state unless the webhook was deleted meanwhile, or got access to another list. @throws ListReplaced */
+function change(
+  { id, reconciliation }: ReconciledWebhook,
+  fields: Partial<ReconciliationState>,
+  { webhookReconciliations }: Changing,
+): Promise<void> {
+  return webhookReconciliations.change(id, fields, reconciliation?.since);
+}
+
+/** The state of the list that the webhook has access to.
+ *  @returns undefined if this process does not know yet that the webhook is deleted, or has access to another list */
+async function stateOf(
+  { id, reconciliation }: ReconciledWebhook,
+  { webhookReconciliations, webhooks }: ReconcileDeps,
+): Promise<ReconciliationState | undefined> {
+  const state = await webhookReconciliations.state(id);
+  if (!reconciliation || state.since === reconciliation.since) return state;
+  const stored = await webhooks.read(id);
+  if (stored?.reconciliation?.since !== reconciliation.since) return undefined;
+  await webhookReconciliations.begin(id, reconciliation.since);
+  return webhookReconciliations.state(id);
+}
+
+/** A problem is stored, with the time of the next try. @throws if Redis does not answer how far the comparison came */
 export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDeps, signal: AbortSignal): Promise<void> {
   const { webhookReconciliations: store, log } = deps;
   const { id } = webhook;
   const endsAt = performance.now() + TURN_MS;
-  let state = await store.state(id);
+  const found = await stateOf(webhook, deps);
+  if (!found) return;
+  let state = found;
   try {
     const list = openedList(webhook, deps);
     let pass = passToContinue(state) ?? (await begin(webhook, list.kept, state, deps));
@@ -56,19 +82,20 @@ export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDep
       const before: ReconciliationPass = pass;
       pass =
         before.phase === 'list'
-          ? await listPage(id, before, list, deps)
+          ? await listPage(webhook, before, list, deps)
           : await recoverSome(webhook, before, list, deps);
-      if (pass) await store.change(id, { pass, ...(before.phase !== pass.phase && checkedBy(pass, state)) });
-      else await finish(id, before, deps);
+      if (pass) await change(webhook, { pass, ...(before.phase !== pass.phase && checkedBy(pass, state)) }, deps);
+      else await finish(webhook, before, deps);
       if (pass && before.phase !== pass.phase) state = await store.state(id);
     }
   } catch (error) {
+    if (error instanceof ListReplaced) return;
     const now = Date.now();
     if (error instanceof ListProblem) {
       const failures = (state.failures ?? 0) + 1;
       const dueAt = now + (error.retryMs ?? Math.min(2 ** failures * 30 * SECOND_MS, HOUR_MS));
       const problem = { at: now, reason: error.reason, message: error.message };
-      return void (await store.change(id, { dueAt, failures, problem }).catch(() => undefined));
+      return void (await change(webhook, { dueAt, failures, problem }, deps).catch(() => undefined));
     }
     const reason = error instanceof ServiceError ? error.code : 'internal';
     if (reason === 'internal')
@@ -78,7 +105,7 @@ export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDep
       reason,
       message: reason === 'internal' ? 'see the log of the service' : (error as Error).message,
     };
-    await store.change(id, { dueAt: now + SERVICE_RETRY_MS, problem }).catch(() => undefined);
+    await change(webhook, { dueAt: now + SERVICE_RETRY_MS, problem }, deps).catch(() => undefined);
   }
 }
 
@@ -116,7 +143,7 @@ async function begin(
   webhook: WebhookInUse,
   keptMs: number,
   state: ReconciliationState,
-  { webhookReconciliations }: ReconcileDeps,
+  deps: ReconcileDeps,
 ): Promise<ReconciliationPass | undefined> {
   const now = Date.now();
   const asked = isAsked(state) ? state.asked : undefined;
@@ -126,11 +153,9 @@ async function begin(
   const from = Math.max(oldest, Math.min(state.checked ? state.checked.to - OVERLAP_MS : since, asked?.since ?? since));
   if (from >= to) {
     // Nothing is old enough to be compared.
-    await webhookReconciliations.change(webhook.id, {
-      dueAt: from + SETTLE_MS + SECOND_MS,
-      answered: asked?.id ?? state.answered,
-    });
-    await startIfAsked(webhook.id, webhookReconciliations);
+    const next = { dueAt: from + SETTLE_MS + SECOND_MS, answered: asked?.id ?? state.answered };
+    await change(webhook, next, deps);
+    await startIfAsked(webhook, deps);
     return undefined;
   }
   const { outage } = state;
@@ -149,7 +174,7 @@ async function begin(
     invalid: 0,
     stuckPages: 0,
   };
-  await webhookReconciliations.change(webhook.id, { pass });
+  await change(webhook, { pass }, deps);
   return pass;
 }
 
@@ -181,16 +206,13 @@ async function recoverSome(
   return last && { ...pass, recoveredTo: { at: last.at, id: last.id } };
 }
 
-async function finish(
-  webhookId: string,
-  pass: ReconciliationPass,
-  { webhookReconciliations, log }: ReconcileDeps,
-): Promise<void> {
+async function finish(webhook: WebhookInUse, pass: ReconciliationPass, deps: ReconcileDeps): Promise<void> {
+  const { webhookReconciliations, log } = deps;
   const now = Date.now();
   const { because, items, missing } = pass;
-  if (missing > 0) log.info({ webhook: webhookId, because, items, missing }, 'requests of a webhook had not come');
-  const known = await webhookReconciliations.trim(webhookId, now);
-  const { checked, answered, outage } = await webhookReconciliations.state(webhookId);
+  if (missing > 0) log.info({ webhook: webhook.id, because, items, missing }, 'requests of a webhook had not come');
+  const known = await webhookReconciliations.trim(webhook.id, now);
+  const { checked, answered, outage } = await webhookReconciliations.state(webhook.id);
   const { invalid, incomplete } = pass;
   // The next pass begins at once, with what was asked for. But a provider that refuses the next page of each list is asked once an hour.
   const beginsAgain = incomplete?.reason === LIST_INTERRUPTED && now - pass.startedAt >= EVERY_MS;
@@ -199,7 +221,7 @@ async function finish(
     reason: 'items_invalid',
     message: `${invalid} items of its list have no valid ID or time; they are ignored`,
   };
-  await webhookReconciliations.change(webhookId, {
+  const after = {
     pass: undefined,
     answered: beginsAgain ? answered : (pass.asked ?? answered),
     checked: checked && { from: Math.max(checked.from, known), to: checked.to },
@@ -208,11 +230,13 @@ async function finish(
     problem: incomplete ?? (invalid > 0 ? ignored : undefined),
     failures: 0,
     ...(outage && !incomplete && pass.to >= outage.to && { outage: undefined }),
-  });
-  await startIfAsked(webhookId, webhookReconciliations);
+  };
+  await change(webhook, after, deps);
+  await startIfAsked(webhook, deps);
 }
 
 /** A request made during a turn marks the webhook as due, and the turn may overwrite that mark. */
-async function startIfAsked(webhookId: string, store: WebhookReconciliations): Promise<void> {
-  if (isAsked(await store.state(webhookId))) await store.change(webhookId, { dueAt: Date.now() });
+async function startIfAsked(webhook: ReconciledWebhook, deps: Changing): Promise<void> {
+  const isDueNow = isAsked(await deps.webhookReconciliations.state(webhook.id));
+  if (isDueNow) await change(webhook, { dueAt: Date.now() }, deps);
 }

@@ -43,21 +43,29 @@ export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
   async round(signal: AbortSignal): Promise<void> {
     const { webhookDirectory, webhookReconciliations } = this.deps;
     const webhooks = new Map(webhookDirectory.reconciled.map((webhook) => [webhook.id, webhook]));
-    if (webhooks.size === 0) return;
     const now = Date.now();
-    await this.#noteAlive([...webhooks.keys()], now);
+    if (webhooks.size > 0) await this.#noteAlive([...webhooks.keys()], now);
+    else if (now - this.#enteredAt < ENTER_MS) return;
+    else this.#enteredAt = now;
     for (const id of await webhookReconciliations.due(now, DUE_MAX)) {
       if (this.#inProgress.size >= AT_ONCE) break;
       if (this.#inProgress.has(id)) continue;
       const webhook = webhooks.get(id);
-      // Another process may already know the webhook.
-      if (!webhook || webhook.pausedAt !== undefined) await webhookReconciliations.defer(id, now + DEFER_MS);
+      if (!webhook) await this.#deferOrRemove(id, now);
+      else if (webhook.pausedAt !== undefined) await webhookReconciliations.defer(id, now + DEFER_MS);
       else
         this.#inProgress.set(
           id,
           this.#workOn(webhook, signal).finally(() => this.#inProgress.delete(id)),
         );
     }
+  }
+
+  /** For a webhook that this process does not know. Another process may know it already, or may have entered it when it was just deleted. */
+  async #deferOrRemove(id: string, now: number): Promise<void> {
+    const { webhooks, webhookReconciliations } = this.deps;
+    if ((await webhooks.read(id))?.reconciliation) await webhookReconciliations.defer(id, now + DEFER_MS);
+    else await webhookReconciliations.remove(id);
   }
 
   /** Resolves when all work of a round is done. */

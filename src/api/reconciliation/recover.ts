@@ -63,15 +63,10 @@ export async function recover(
   // A retry of the provider arrived meanwhile.
   if (await webhookReconciliations.wasReceived(webhook.id, id))
     return webhookReconciliations.settle(webhook.id, id, 'received');
-  const remains = (reason: string, message?: string, more: Partial<MissingRequest> = {}) =>
-    webhookReconciliations.describeMissing(webhook.id, {
-      id,
-      ref,
-      at: missing.at,
-      reason,
-      message: message?.slice(0, MESSAGE_MAX_LENGTH),
-      ...more,
-    });
+  const remains = async (reason: string, message?: string, more: Partial<MissingRequest> = {}) => {
+    const told = { reason, message: message?.slice(0, MESSAGE_MAX_LENGTH), ...more };
+    await webhookReconciliations.describeMissing(webhook.id, { id, ref, at: missing.at, ...told });
+  };
   const askAgain = async (otherwise: string) =>
     (await list.redeliver(ref)) ? remains('redelivery_asked') : remains(otherwise);
   if (redeliver) return askAgain('redelivery_refused');
@@ -103,7 +98,9 @@ export async function recover(
   deps.backpressure.admit();
   // The ID is stored before the event.
   const eventId = missing.eventId ?? deps.ids.derived(newId(), 'webhook-recovery', webhook.id, id);
-  if (missing.eventId === undefined) await webhookReconciliations.describeMissing(webhook.id, { ...missing, eventId });
+  const isMissing = await webhookReconciliations.describeMissing(webhook.id, { ...missing, eventId });
+  // The webhook was deleted meanwhile, or has another list.
+  if (!isMissing) return;
   const startedAt = performance.now();
   const fetched = { receivedAt: request.receivedAt, verification: { result: 'verified' as const } };
   const release = request.large ? await deps.largeBodies.reserve(webhook.id, request.body.length) : () => {};

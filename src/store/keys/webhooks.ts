@@ -138,8 +138,8 @@ export const WEBHOOK_LOG_KEYS = {
   }),
   webhookReconciliation: hash(
     'webhook-reconciliation:<webhook ID>',
-    "`dueAt`, `asked`, `pass` (JSON: how far the provider's list is read), `checked` (JSON: the compared span), `problem` (JSON).",
-    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '30 days, renewed', size: '8 fields' },
+    "`since` (ms: names the list), `dueAt`, `asked`, `pass` (JSON: how far the provider's list is read), `checked` (JSON: the compared span), `problem` (JSON).",
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '30 days, renewed', size: '10 fields' },
   ),
   webhookCame: zset(
     'webhook-came:<webhook ID>',

@@ -58,6 +58,8 @@ export interface ReconciliationProblem {
 
 export interface ReconciliationState {
   dueAt: number;
+  /** The list that is compared: `since` of the webhook's access to it. Absent: no comparison has begun. */
+  since?: number | undefined;
   /** Time and nonce of the last request to reconcile. */
   asked?: { id: string; since?: number | undefined; redeliver?: boolean | undefined } | undefined;
   /** The request that the last pass answered. */
@@ -95,6 +97,11 @@ export interface SentCounts {
   missing: number;
 }
 
+/** The webhook is deleted, or has access to another list. What the earlier list says counts no more. */
+export class ListReplaced extends Error {
+  override name = 'ListReplaced';
+}
+
 export class WebhookReconciliations extends Repository {
   /** Records that a request was received and needs nothing more. */
   async recordReceived(webhookId: string, providerId: string, receivedAt: number): Promise<void> {
@@ -108,22 +115,28 @@ export class WebhookReconciliations extends Repository {
     );
   }
 
-  /** Compares items of the provider's list with the received requests. */
+  /** Compares items of the provider's list with the received requests.
+   *  @param since the list; undefined: any @throws ListReplaced */
   async recordSent(
     webhookId: string,
     items: readonly Pick<MissingRequest, 'id' | 'ref' | 'at'>[],
+    since?: number,
   ): Promise<{ matched: number; added: number; left: number }> {
     if (items.length === 0) return { matched: 0, added: 0, left: 0 };
-    const { webhookCame, webhookSent, webhookMissing, webhookMissingDetails } = this.keys.of(webhookId);
-    const [matched, added, left] = (await this.redis.recordSentRequests(
-      webhookCame(webhookId),
-      webhookSent(webhookId),
-      webhookMissing(webhookId),
-      webhookMissingDetails(webhookId),
+    const keys = this.keys.of(webhookId);
+    const counts = (await this.redis.recordSentRequests(
+      keys.webhookCame(webhookId),
+      keys.webhookSent(webhookId),
+      keys.webhookMissing(webhookId),
+      keys.webhookMissingDetails(webhookId),
+      keys.webhookReconciliation(webhookId),
+      since ?? '',
       MISSING_MAX,
       TTL_MS,
       ...items.flatMap(({ id, ref, at }) => [id, at, JSON.stringify({ ref })]),
-    )) as [number, number, number];
+    )) as [number, number, number] | null;
+    if (!counts) throw new ListReplaced();
+    const [matched, added, left] = counts;
     return { matched, added, left };
   }
 
@@ -150,8 +163,11 @@ export class WebhookReconciliations extends Repository {
     );
   }
 
-  async describeMissing(webhookId: string, { id, at: _, ...details }: MissingRequest): Promise<void> {
-    await this.redis.hset(this.keys.of(webhookId).webhookMissingDetails(webhookId), id, JSON.stringify(details));
+  /** @returns whether the request is still missing */
+  async describeMissing(webhookId: string, { id, at: _, ...details }: MissingRequest): Promise<boolean> {
+    const { webhookMissing, webhookMissingDetails } = this.keys.of(webhookId);
+    const keys = [webhookMissing(webhookId), webhookMissingDetails(webhookId)] as const;
+    return (await this.redis.describeMissingRequest(...keys, id, JSON.stringify(details))) === 1;
   }
 
   /** Missing requests, oldest first.
@@ -243,15 +259,21 @@ export class WebhookReconciliations extends Repository {
     };
   }
 
-  /** Changes the given fields; undefined removes one. */
-  async change(webhookId: string, fields: Partial<ReconciliationState>): Promise<void> {
-    const key = this.keys.of(webhookId).webhookReconciliation(webhookId);
-    const writing = this.redis.pipeline();
-    for (const [name, value] of Object.entries(fields)) {
-      if (value === undefined) writing.hdel(key, name);
-      else writing.hset(key, name, JSON.stringify(value));
-    }
-    replies(await writing.pexpire(key, STATE_TTL_MS).exec());
+  /** Makes the state that of a list. What is stored of another list is deleted. */
+  async begin(webhookId: string, since: number): Promise<void> {
+    await this.redis.beginWebhookReconciliation(...this.#keysOf(webhookId), since, STATE_TTL_MS);
+  }
+
+  /** Changes the given fields; undefined removes one.
+   *  @param since the list; undefined: any @throws ListReplaced */
+  async change(webhookId: string, fields: Partial<ReconciliationState>, since?: number): Promise<void> {
+    const changed = await this.redis.changeWebhookReconciliation(
+      this.keys.of(webhookId).webhookReconciliation(webhookId),
+      since ?? '',
+      STATE_TTL_MS,
+      ...Object.entries(fields).flatMap(([name, value]) => [name, value === undefined ? '' : JSON.stringify(value)]),
+    );
+    if (changed === 0) throw new ListReplaced();
     // The due time comes last: whoever finds the webhook due also finds the other fields.
     if (fields.dueAt !== undefined) await this.redis.zadd(this.keys.dueWebhookReconciliations, fields.dueAt, webhookId);
   }
@@ -268,15 +290,20 @@ export class WebhookReconciliations extends Repository {
 
   /** Deletes the data of a webhook. */
   async remove(webhookId: string): Promise<void> {
-    const keys = this.keys.of(webhookId);
     await this.redis.zrem(this.keys.dueWebhookReconciliations, webhookId);
-    await this.redis.del(
+    await this.redis.del(...this.#keysOf(webhookId));
+  }
+
+  /** The state comes first. */
+  #keysOf(webhookId: string) {
+    const keys = this.keys.of(webhookId);
+    return [
       keys.webhookReconciliation(webhookId),
       keys.webhookCame(webhookId),
       keys.webhookSent(webhookId),
       keys.webhookRecovered(webhookId),
       keys.webhookMissing(webhookId),
       keys.webhookMissingDetails(webhookId),
-    );
+    ] as const;
   }
 }

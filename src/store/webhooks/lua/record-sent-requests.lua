@@ -1,10 +1,15 @@
 -- Compares items of a provider's list with the requests that came. Repeating it changes nothing.
--- KEYS: came, sent, missing (zsets: provider's ID by time), details of missing requests (hash)
--- ARGV: maximum number of missing requests, TTL (ms); then for each item its ID, time (ms) and details (JSON)
--- Returns the number of items that came or were recovered, of those that are missing and new, and of those for which there was no room.
-local came, sent, missing, details = unpack(KEYS)
-local maxMissing, ttl = tonumber(ARGV[1]), ARGV[2]
-local FIRST_ITEM, ARGS_PER_ITEM = 3, 3
+-- KEYS: came, sent, missing (zsets: provider's ID by time), details of missing requests (hash), state of the reconciliation (hash)
+-- ARGV: the list of which the state must be ('': any), maximum number of missing requests, TTL (ms); then for each item its ID, time (ms) and details (JSON)
+-- Returns the number of items that came or were recovered, of those that are missing and new, and of those for which there was no room;
+-- nothing if the state is gone, or that of another list.
+local came, sent, missing, details, state = unpack(KEYS)
+local list, maxMissing, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local FIRST_ITEM, ARGS_PER_ITEM = 4, 3
+
+if list ~= '' and redis.call('HGET', state, 'since') ~= list then
+  return
+end
 
 local count = redis.call('ZCARD', missing)
 local matched, added, left = 0, 0, 0
