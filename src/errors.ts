@@ -65,6 +65,7 @@ export const CATALOGUE = {
   sign_in_failed: [401, 'The email address or password is wrong'],
   signing_key_given: [409, 'A setting defines the signing key'],
   too_many_connections: [429, 'There are too many connections'],
+  started_runs_unknown: [409, 'The runs that the bulk action started are no longer known'],
   token_invalid: [401, 'The subscription token is invalid or has expired'],
   too_many_fields: [400, 'The request has too many fields'],
   too_many_attempts: [429, 'Too many attempts to sign in'],

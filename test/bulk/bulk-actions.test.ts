@@ -5,6 +5,7 @@ import { SelectedRuns } from '../../src/jobs/bulk/selected-runs.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { BulkAction, BulkActionDefinition } from '../../src/model/runs/bulk-action.ts';
 import type { Run } from '../../src/model/runs/run.ts';
+import { bulkActionKind } from '../../src/store/bulk/kinds.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 
 describe('Bulk actions on runs in the store', () => {
@@ -65,6 +66,59 @@ describe('Bulk actions on runs in the store', () => {
     const last = await selected.page(selection, first.next, { limit: 2, timeoutMs: 1_000 });
     expect([last.found.map(({ id }) => id), last.next]).to.deep.equal([['b', 'c'], undefined]);
     expect(await selected.count(selection)).to.include({ count: 3, isExact: true });
+  });
+
+  it('an undo finds runs that an earlier version of the service started, which have no ID of their action', async () => {
+    const action = await add(actionFor('retry'));
+    const results = [{ result: { runId: '1', rerunId: 'a' } }];
+    await store.bulkActions.save(action, { counts: { done: 1 }, results, doneAt: Date.now() });
+    const runs = {
+      readMany: async (_env: string, ids: string[]) => ids.map((id) => ({ id, status: 'Running' }) as Run),
+    };
+    const selected = new SelectedRuns({ ...store, runs } as never);
+    const selection = { ...selectionIn('production'), statuses: ['Running' as const], startedBy: action.id };
+    expect(await selected.count(selection)).to.include({ count: 1, isExact: true });
+  });
+
+  it('the results of skipped runs take no room of those of started runs, of which an undo reads the IDs', async () => {
+    const runs = ['1', '2'].map((id) => ({ id, status: 'Failed' })) as Run[];
+    const deps = {
+      ...depsFor(runs),
+      reruns: { of: async () => new Map([['1', 'already_rerun' as const]]) },
+      retries: {
+        nextRerun: async ({ id }: Run) => ({ id: `re-run-of-${id}` }),
+        startRerun: async (_env: string, _runId: string, id: string, _nowMs: number, origin: object) =>
+          ({ id, ...origin }) as Run,
+      } as never,
+    };
+    const action = await add(actionFor('retry'));
+    await doBulkAction(action, deps);
+    const { counts } = (await store.bulkActions.read('production', action.id)) as BulkAction;
+    expect(counts).to.include({ done: 1, skipped_kept: 1 });
+    const { max, skippedMax = 0 } = bulkActionKind(1).results;
+    expect(max - skippedMax).to.be.at.least(100_000);
+  });
+
+  it('it is known how many runs that a re-run started have no results', async () => {
+    const selected = new SelectedRuns({ ...store } as never);
+    const results = [
+      { runId: '1', rerunId: 'a' },
+      { runId: '2', skip: 'run_active' },
+      { runId: '3', rerunId: 'b' },
+    ];
+    const stored = async (done: number, omitted: number) => {
+      const action = await add(actionFor('retry'));
+      const counts = { done, results_omitted: omitted };
+      await store.bulkActions.save(action, { counts, results: results.map((result) => ({ result })) });
+      return (await store.bulkActions.read('production', action.id)) as BulkAction;
+    };
+    expect(await selected.notListed(await stored(2, 0))).to.equal(0);
+    // The omitted one was skipped.
+    expect(await selected.notListed(await stored(2, 1))).to.equal(0);
+    const action = await stored(5, 3);
+    expect(await selected.notListed(action)).to.equal(3);
+    await store.redis.del(store.keys.bulkOperationResults('production', 'bulk-action', action.id, 'all'));
+    expect(await selected.notListed(action)).to.equal(5);
   });
 
   /** For an action that selects these runs; a test gives what its action uses besides. */

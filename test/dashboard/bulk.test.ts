@@ -23,7 +23,8 @@ describe('Bulk actions in the dashboard', () => {
     host = await startAppHost();
     for (const id of ['charge', 'many']) host.on(id, () => (isBroken ? FAILURE : SLEEP));
     host.on('nap', () => SLEEP);
-    const functions = ['charge', 'many', 'nap'].map((id) => ({ id, triggers: [{ event: `bulk/${id}` }] }));
+    host.on('late', () => FAILURE);
+    const functions = ['charge', 'many', 'nap', 'late'].map((id) => ({ id, triggers: [{ event: `bulk/${id}` }] }));
     await host.register(service, functions, { appName: 'shop' });
     await send('charge', 5, 'Failed');
     await send('many', MANY, 'Failed');
@@ -113,6 +114,37 @@ describe('Bulk actions in the dashboard', () => {
         .click();
       await panel(page, /^Re-run: 2 runs/).waitFor({ state: 'detached' });
     }));
+
+  it('an undo says how many runs it leaves alone because their IDs are not kept, and that it cannot once none is', () =>
+    withPage(
+      async (page) => {
+        await send('late', 2, 'Failed');
+        await open(page, `${service.url}/runs?function=shop-late&status=Failed`);
+        await table(page).getByRole('checkbox', { name: 'Select all loaded rows' }).check();
+        await bar(page).getByRole('button', { name: 'Re-run…' }).click();
+        const started = page.waitForResponse(
+          (response) => response.url().endsWith('/v1/runs/bulk') && response.status() === 201,
+        );
+        await page.getByRole('button', { name: 'Re-run: 2 runs' }).click();
+        const { id } = (await (await started).json()).data;
+        const shown = panel(page, /^Re-run: 2 runs/);
+        await shown.getByText('2 runs re-run').waitFor();
+        const { bulkOperation, bulkOperationResults } = service.keys;
+        const results = bulkOperationResults('production', 'bulk-action', id, 'all');
+        await service.redis.ltrim(results, 0, 0);
+        await service.redis.hincrby(bulkOperation('production', 'bulk-action', id), 'results_omitted', 1);
+        await shown.getByRole('button', { name: 'Undo…' }).click();
+        const undo = page.getByRole('dialog');
+        await undo.getByText('The re-run started 1 run more, whose IDs are not kept').waitFor();
+        await undo.getByRole('button', { name: 'Keep running' }).click();
+
+        await service.redis.del(results);
+        await shown.getByRole('button', { name: 'Undo…' }).click();
+        await undo.getByText('were kept for 7 days').waitFor();
+        expect(await undo.getByRole('button', { name: /^Cancel/ }).isDisabled()).to.equal(true);
+      },
+      { forgive: /status of 409/ },
+    ));
 
   it('all runs that match the filter are re-run from the failed step, and those without one are skipped with the reason', () =>
     withPage(async (page) => {

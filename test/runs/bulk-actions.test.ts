@@ -14,7 +14,7 @@ const RUN_ID = '01KE7YZ5B2D4F6H8J0K2M4N6P8';
 
 const FUNCTIONS = [
   ...['sleeps', 'naps', 'dozes', 'fails', 'breaks', 'many', 'paused', 'named', 'undone', 'orphan'],
-  ...['steps', 'delayed'],
+  ...['steps', 'delayed', 'forgotten'],
 ];
 
 describe('Bulk actions on runs', () => {
@@ -25,7 +25,7 @@ describe('Bulk actions on runs', () => {
     service = await startService({ dev: false });
     host = await startAppHost();
     for (const id of ['sleeps', 'naps', 'dozes', 'orphan']) host.on(id, () => SLEEPS);
-    for (const id of ['fails', 'breaks', 'many', 'paused', 'named', 'undone'])
+    for (const id of ['fails', 'breaks', 'many', 'paused', 'named', 'undone', 'forgotten'])
       host.on(id, () => (isMended ? {} : FAILS));
     const functions = FUNCTIONS.map((id) => ({
       id,
@@ -85,7 +85,11 @@ describe('Bulk actions on runs', () => {
     await send('sleeps', [{ n: 1 }, { n: 2 }], 'Running');
     const filter = { function_id: 'bulk-naps', search: 'event.data.tenant == "a"' };
     const bulk = await carriedOut({ action: 'cancel', filter });
-    expect(bulk).to.deep.include({ action: 'cancel', matched: { count: 2, is_exact: true }, status: 'done' });
+    expect(bulk).to.deep.include({
+      action: 'cancel',
+      matched: { count: 2, is_exact: true, not_listed: 0 },
+      status: 'done',
+    });
     expect(bulk.progress).to.deep.include({ done: 2, skipped: {} });
     const cancelled = await runsOf('naps', 'Cancelled');
     expect(cancelled.map((run: { cancel_reason: object }) => run.cancel_reason)).to.deep.equal(
@@ -219,6 +223,36 @@ describe('Bulk actions on runs', () => {
     expect(again.progress).to.deep.include({ done: 0, skipped: {} });
   });
 
+  it('an undo says how many runs it leaves out because their IDs are not kept, and how to select them once none is', async () => {
+    await send('forgotten', [{ n: 1 }, { n: 2 }, { n: 3 }], 'Failed');
+    host.on('forgotten', () => SLEEPS);
+    const bulk = await carriedOut({ action: 'retry', filter: { function_id: 'bulk-forgotten', status: ['Failed'] } });
+    const active = '/v1/runs?function_id=bulk-forgotten&status=Running';
+    await service.waitFor(active, ({ body }) => body.data.length === 3);
+    const { bulkOperation, bulkOperationResults } = service.keys;
+    const results = bulkOperationResults('production', 'bulk-action', bulk.id, 'all');
+    // As if there had been no room for two of the results.
+    await service.redis.ltrim(results, 0, 0);
+    await service.redis.hincrby(bulkOperation('production', 'bulk-action', bulk.id), 'results_omitted', 2);
+    const undo = { action: 'cancel', filter: { started_by: bulk.id } };
+    const { body: dry } = await post(PATH, { ...undo, dry_run: true });
+    expect(dry.data).to.deep.include({ count: 1, is_exact: false, not_listed: 2 });
+    const undone = await carriedOut(undo);
+    expect(undone.matched).to.deep.equal({ count: 1, is_exact: false, not_listed: 2 });
+    expect(undone.progress.done).to.equal(1);
+
+    // As if 7 days had passed.
+    await service.redis.del(results);
+    for (const dryRun of [{ dry_run: true }, {}]) {
+      const { status, body } = await post(PATH, { ...undo, ...dryRun });
+      expect([status, body.code]).to.deep.equal([409, 'started_runs_unknown']);
+      expect(body.error).to.include('7 days').and.include(`"queued_after": "${bulk.created_at}"`);
+    }
+    const filter = { function_id: 'bulk-forgotten', queued_after: bulk.created_at };
+    expect((await carriedOut({ action: 'cancel', filter })).progress.done).to.equal(2);
+    expect((await get(active)).data).to.have.length(0);
+  });
+
   it('a re-run from the failed step keeps the steps that finished before, and skips runs without a failed step', async () => {
     let isBroken = true;
     const called: string[][] = [];
@@ -294,7 +328,7 @@ describe('Bulk actions on runs', () => {
       },
       { describe: 'the bulk action is done' },
     );
-    expect(done).to.deep.include({ matched: { count: 0, is_exact: true } });
+    expect(done).to.deep.include({ matched: { count: 0, is_exact: true, not_listed: 0 } });
     expect(done.progress).to.deep.include({ done: 0, skipped: {} });
     const started = { action: 'cancel', filter: { started_by: body.data.id } };
     expect((await post(PATH, started)).status).to.equal(404);

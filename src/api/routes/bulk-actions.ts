@@ -86,7 +86,14 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       status: 201,
       dryRunStatus: 200,
       data: z.union([bulkActionSchema, bulkDryRunSchema]),
-      errors: ['not_found', 'environment_archived', 'quota_exceeded', 'searches_full', 'archive_unavailable'],
+      errors: [
+        'not_found',
+        'environment_archived',
+        'quota_exceeded',
+        'searches_full',
+        'archive_unavailable',
+        'started_runs_unknown',
+      ],
       async handle({ env, body }) {
         const { action, filter, from, version, all, rate, dry_run } = body;
         const now = Date.now();
@@ -96,15 +103,19 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
         if (Object.keys(filter).length === 0 && !all)
           throw invalidField('filter', 'empty; to select all runs, set "all" to true');
         const selection = selectionOf(env, action, filter, now);
-        if (selection.startedBy !== undefined) rejectActive(await existing(env, selection.startedBy));
+        const source = selection.startedBy === undefined ? undefined : await existing(env, selection.startedBy);
+        if (source) rejectActive(source);
+        const notListed = source ? await selectedRuns.notListed(source) : 0;
+        if (source && notListed > 0) rejectUnknown(source, notListed);
         if (!dry_run && (await environments.read(env))?.archivedAt !== undefined) {
           throw new ServiceError('environment_archived');
         }
         const leavesOut = action === 'retry' && !body.include_already_rerun;
-        const counts = await selectedRuns.count(selection, { leavesOut: leavesOut && dry_run });
+        const counted = await selectedRuns.count(selection, { leavesOut: leavesOut && dry_run });
+        const counts = { ...counted, isExact: counted.isExact && notListed === 0, notListed };
         if (dry_run) return { status: 200, audited: false, data: presentBulkDryRun(action, selection, counts) };
         const { count, isExact } = counts;
-        const matched = { count, isExact };
+        const matched = { count, isExact, ...(notListed > 0 && { notListed }) };
         const ofRerun = action === 'retry' && {
           ...(from !== 'start' && { from }),
           ...(!leavesOut && { includeAlreadyRerun: true as const }),
@@ -129,7 +140,8 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
     routes.get('/v1/runs/bulk/:id/results', {
       operationId: 'listBulkActionResults',
       summary: 'List what a bulk action did with each run',
-      description: 'In the order of processing. The first 100,000 results are kept, for 7 days.',
+      description:
+        'In the order of processing. The first 150,000 results are kept, including at most 50,000 skipped ones, for 7 days.',
       params,
       query: z.object(pageQuery(countPosition)),
       data: z.array(bulkResultSchema),
@@ -152,4 +164,14 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
  *  @throws ServiceError input_invalid */
 function rejectActive(bulk: BulkAction): void {
   if (isOpen(bulk)) throw invalidField('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);
+}
+
+/** @throws ServiceError started_runs_unknown: none of the runs that the action started is known */
+function rejectUnknown({ id, counts, definition }: BulkAction, notListed: number): void {
+  const { done: started = 0 } = counts;
+  if (notListed < started) return;
+  const since = new Date(definition.createdAt).toISOString();
+  throw new ServiceError('started_runs_unknown', {
+    detail: `the IDs of the ${started} runs that ${id} started were kept for 7 days. "function_id" and "queued_after": "${since}" select these runs, and others that were queued since then`,
+  });
 }

@@ -39,6 +39,12 @@ const filterSchema = z.object({
   started_by: textOrNull.describe('The bulk action whose runs are selected'),
 });
 
+const notListed = z
+  .int()
+  .describe(
+    'With `started_by`: runs that the action started besides, and whose IDs are not kept. They are not selected; a filter of time and function selects them',
+  );
+
 const selectionShape = {
   action: z.enum(BULK_ACTIONS),
   filter: filterSchema,
@@ -55,7 +61,7 @@ export const bulkActionSchema = apiObject('BulkAction', {
   rate: z.int().describe('Re-runs, retries or resumed runs per second'),
   status: z.enum(BULK_STATUSES).describe('done: the action has examined all runs'),
   matched: z
-    .object({ count: z.int(), is_exact: z.boolean() })
+    .object({ count: z.int(), is_exact: z.boolean(), not_listed: notListed })
     .describe('Runs that the filter selected before the action began; not exact: a lower bound'),
   progress: z.object({
     done: z.int().describe('Runs that were cancelled, re-run, retried, resumed or moved'),
@@ -85,7 +91,10 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
   dry_run: z.literal(true),
   ...selectionShape,
   count: z.int().describe('Runs that the filter selects now'),
-  is_exact: z.boolean().describe('false: counting stopped after 5 s, and all numbers are lower bounds'),
+  is_exact: z
+    .boolean()
+    .describe('false: counting stopped after 5 s, and all numbers are lower bounds; or some runs are `not_listed`'),
+  not_listed: notListed,
   by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
   skipped: z
     .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
@@ -104,7 +113,7 @@ function presentSelection(action: BulkActionKind, selection: RunSelection) {
 
 export function presentBulkAction(bulk: BulkAction) {
   const { id, definition, status, position, counts, waiting, doneAt } = bulk;
-  const { action, selection, from } = definition;
+  const { action, selection, from, matched } = definition;
   const byTime = selection.runCount === undefined && selection.startedBy === undefined;
   return present(
     bulkActionSchema,
@@ -112,6 +121,7 @@ export function presentBulkAction(bulk: BulkAction) {
     {
       ...presentSelection(action, selection),
       from: action === 'retry' ? (from ?? 'start') : null,
+      matched: { count: matched.count, is_exact: matched.isExact, not_listed: matched.notListed ?? 0 },
       include_already_rerun: definition.includeAlreadyRerun ?? false,
       status: status as (typeof BULK_STATUSES)[number],
       progress: {
@@ -127,7 +137,7 @@ export function presentBulkAction(bulk: BulkAction) {
 export function presentBulkDryRun(
   action: BulkActionKind,
   selection: RunSelection,
-  counted: RunCounts,
+  counted: RunCounts & { notListed: number },
 ): z.output<typeof bulkDryRunSchema> {
   const functions = [...counted.byFunction].sort(([, a], [, b]) => b - a);
   return present(bulkDryRunSchema, counted, {

@@ -62,7 +62,7 @@ export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): P
   await deps.bulkActions.save(action, {
     position: portion.next,
     counts,
-    results: results.map((result) => ({ result })),
+    results: results.map((result) => ({ result, isSkipped: result.skip !== undefined })),
     ...(!portion.next && { doneAt: Date.now() }),
   });
   const { action: kind, rate } = action.definition;

@@ -6,7 +6,7 @@ import type { SearchPage } from '../../history/search-merge.ts';
 import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
-import type { BulkPortion, BulkResult, RunSelection } from '../../model/runs/bulk-action.ts';
+import type { BulkAction, BulkPortion, BulkResult, RunSelection } from '../../model/runs/bulk-action.ts';
 import { type Excludable, isExcluded, LISTED_FUNCTIONS_MAX } from '../../model/runs/excluded-functions.ts';
 import type { Run, RunStatus } from '../../model/runs/run.ts';
 import { isWildcard } from '../../model/search/filters.ts';
@@ -26,6 +26,7 @@ const COUNTED_AT_ONCE = 500;
 const READ_AT_ONCE = 100;
 const COUNT_MS = 5_000;
 const SAMPLE_MAX = 20;
+const RESULTS_AT_ONCE = 10_000;
 
 export interface RunCounts {
   count: number;
@@ -83,11 +84,13 @@ export class SelectedRuns extends Composed<{
   /** @param from number of runs examined before */
   async #listed(selection: RunSelection, from: number, limit: number): Promise<SearchPage<Run>> {
     const { env, statuses, startedBy } = selection;
-    const { ids, isLast } = await this.#idsFrom(selection, from, limit);
-    const runs = await this.deps.runs.readMany(env, ids);
+    const { ids, planned = [], isLast } = await this.#idsFrom(selection, from, limit);
+    const runs = await this.deps.runs.readMany(env, [...new Set([...ids, ...planned])]);
     const next = isLast ? undefined : { at: from + limit, id: '' };
-    // A planned re-run may have been started by another action.
-    const isOwn = ({ bulkActionId }: Run) => startedBy === undefined || bulkActionId === startedBy;
+    const recorded = new Set(ids);
+    // A planned re-run may have been started by another action. A recorded one has no action if an earlier version started it.
+    const isOwn = ({ id, bulkActionId }: Run) =>
+      startedBy === undefined || bulkActionId === startedBy || (bulkActionId === undefined && recorded.has(id));
     return { found: runs.filter((run) => statuses.includes(run.status) && isOwn(run)), next };
   }
 
@@ -99,8 +102,24 @@ export class SelectedRuns extends Composed<{
     if (results.length === limit) return { ids, isLast: false };
     // A worker that died may have started runs without recording them.
     const portion = (await bulkActions.read(env, startedBy))?.planned as BulkPortion | undefined;
-    const left = portion?.runs.flatMap(({ rerunId }) => rerunId ?? []) ?? [];
-    return { ids: [...new Set([...ids, ...left])], isLast: true };
+    const planned = portion?.runs.flatMap(({ rerunId }) => rerunId ?? []) ?? [];
+    return { ids, planned, isLast: true };
+  }
+
+  /** Number of runs that a bulk re-run started and that its results do not name: they have room for a part of many, and are kept for 7 days. */
+  async notListed({ env, id, definition, counts }: BulkAction): Promise<number> {
+    const { done: started = 0, results_omitted: omitted = 0 } = counts;
+    if (definition.action !== 'retry') return 0;
+    let listed = 0;
+    for (let from = 0; listed < started; from += RESULTS_AT_ONCE) {
+      const limit = RESULTS_AT_ONCE;
+      const results = await this.deps.bulkActions.results<BulkResult>({ env, id }, { from, limit });
+      if (results.length > 0 && omitted === 0) return 0;
+      listed += results.filter(({ rerunId }) => rerunId !== undefined).length;
+      if (results.length < limit) break;
+      await nextTurn();
+    }
+    return Math.max(0, started - listed);
   }
 
   /** Counts selected runs for a bounded time. @param leavesOut whether to count also the runs that a re-run leaves out */

@@ -112,8 +112,9 @@ export interface BulkActionDefinition {
   version?: string;
   /** Re-runs, retries or resumed runs per second. */
   rate: number;
-  /** Number of selected runs, counted before the start; if not exact, a lower bound. */
-  matched: { count: number; isExact: boolean };
+  /** Number of selected runs, counted before the start; if not exact, a lower bound.
+   *  `notListed`: runs that `startedBy` has started besides, and whose IDs are not kept. */
+  matched: { count: number; isExact: boolean; notListed?: number };
   createdAt: number;
 }
 

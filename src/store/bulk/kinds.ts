@@ -35,7 +35,8 @@ export function bulkActionKind(retentionMs: number): BulkKind<BulkActionDefiniti
     remedy: 'cancel one',
     ttlMs: () => retentionMs,
     whenOver: withoutRunIds,
-    results: { lists: ['all'], max: 100_000, ttlMaxMs: 7 * DAY_MS },
+    // The undo of a re-run reads the runs that it started from its results.
+    results: { lists: ['all'], max: 150_000, skippedMax: 50_000, ttlMaxMs: 7 * DAY_MS },
   };
 }
 

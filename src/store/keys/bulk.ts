@@ -23,7 +23,7 @@ export const BULK_KEYS = {
   bulkOperationResults: list(
     'bulk-operation-results:<env>:<kind>:<id>:<list>',
     'What it did with each item, as JSON, in order.',
-    { owner: 'bulk/bulk-operations.ts', ttl: TTL, size: '100,000 entries, or 1,000 of each list, by kind' },
+    { owner: 'bulk/bulk-operations.ts', ttl: TTL, size: '150,000 entries, or 1,000 of each list, by kind' },
   ),
   bulkOperationPortion: hash('bulk-operation-portion:<env>:<kind>:<id>', 'Run ID → event ID of runs being started.', {
     owner: 'bulk/started-runs.ts',

@@ -10,7 +10,7 @@ import { TextField } from '../../../ui/field.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { type BulkKind, countFirst, type RerunFrom, startBulk } from './requests.ts';
 import { RerunChoice } from './rerun-choice.tsx';
-import { ACTION_NAMES, filterLines, runs, SKIP_TEXTS } from './texts.ts';
+import { ACTION_NAMES, filterLines, notListedText, runs, SKIP_TEXTS } from './texts.ts';
 import { trackBulk } from './tracked.ts';
 
 /** More runs than these must be confirmed by typing their number. */
@@ -131,7 +131,7 @@ function countOf({ count, skipped }: BulkDryRun): number {
 }
 
 function Counted({ dryRun }: { dryRun: BulkDryRun }) {
-  const { by_status, by_function, skipped, is_exact, count, filter } = dryRun;
+  const { by_status, by_function, skipped, is_exact, not_listed, count, filter } = dryRun;
   const shown = by_function.slice(0, FUNCTIONS_SHOWN);
   return (
     <section aria-label="What is selected" className="space-y-2">
@@ -167,7 +167,8 @@ function Counted({ dryRun }: { dryRun: BulkDryRun }) {
           </Line>
         )}
       </dl>
-      {!is_exact && (
+      {not_listed > 0 && <p className="text-sm text-warn">{notListedText(not_listed)}</p>}
+      {!is_exact && not_listed === 0 && (
         <p className="text-sm text-warn">It counted for 5 s: there are more, which are acted on as well.</p>
       )}
     </section>

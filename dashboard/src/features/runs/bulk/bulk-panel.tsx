@@ -11,7 +11,7 @@ import { Button, IconButton } from '../../../ui/button.tsx';
 import { BulkDialog } from './bulk-dialog.tsx';
 import { BulkResults } from './bulk-results.tsx';
 import { useBulkAction } from './requests.ts';
-import { ACTION_NAMES, DONE_NAMES, runs, SKIP_TEXTS } from './texts.ts';
+import { ACTION_NAMES, DONE_NAMES, notListedText, runs, SKIP_TEXTS } from './texts.ts';
 import { type TrackedBulk, untrackBulk, useTrackedBulks } from './tracked.ts';
 
 export default function BulkPanel() {
@@ -69,6 +69,7 @@ function OneBulk({ env, id }: TrackedBulk) {
         {status === 'cancelled' && ', then cancelled'}
       </p>
       <Skipped bulk={bulk} />
+      {matched.not_listed > 0 && <p className="text-warn">{notListedText(matched.not_listed)}</p>}
       {handled > 0 && <BulkResults env={env} id={id} handled={handled} />}
       <div className="flex flex-wrap gap-2">
         <PauseButton status={status} busy={change.isPending} onChange={(verb) => change.mutate({ verb })} />

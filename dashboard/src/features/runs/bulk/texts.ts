@@ -64,6 +64,11 @@ function valueText(name: string, value: string | readonly string[]): string {
   return name.startsWith('queued_') ? absolute(new Date(value)) : value;
 }
 
+/** About runs that a re-run started and that its undo leaves alone. */
+export function notListedText(count: number): string {
+  return `The re-run started ${runs(count)} more, whose IDs are not kept, and which stay as they are. Select them in the list of runs, by function and time.`;
+}
+
 export function runs(count: number): string {
   return `${count.toLocaleString()} ${count === 1 ? 'run' : 'runs'}`;
 }
