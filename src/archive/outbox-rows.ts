@@ -31,14 +31,17 @@ export interface Ended {
   error: string;
 }
 
-/** The clients' claim, without the events, which may be large, and without their sends. */
+/** The clients' claim, without the events, which may be large, and without their sends. A time may be infinite, and Postgres subtracts no
+ *  infinite times. */
 export const CLAIM =
   "with locked as ( select position, order_key from tidegate_outbox as candidate where state = 'waiting' and (leased_until is null or leased_until < now()) and (order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = candidate.order_key and earlier.position < candidate.position and earlier.leased_until >= now())) order by position limit $1 for update skip locked), due as ( select position, row_number() over (order by position) as number from locked where order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = locked.order_key and earlier.position < locked.position and earlier.position not in (select position from locked))) update tidegate_outbox as claimed set leased_until = now() + $2 * interval '1 second', sent_at = coalesce(claimed.sent_at, now()), sends = claimed.sends || ($3 || ',' || due.number) from due where claimed.position = due.position returning claimed.position, " +
-  'due.number, md5(claimed.order_key) as key, octet_length(claimed.event::text) as bytes, extract(epoch from now() - claimed.sent_at)::float8 as "sentSecondsAgo"';
-/** Whether no relay in the app holds the lock that such relays take. */
+  'due.number, md5(claimed.order_key) as key, octet_length(claimed.event::text) as bytes, (extract(epoch from now()) - extract(epoch from claimed.sent_at))::float8 as "sentSecondsAgo"';
+/** Finds out whether no relay in the app has the lock that such relays take. */
 const APP_HAS_NONE = `SELECT pg_try_advisory_xact_lock_shared(hashtext('tidegate_outbox'), hashtext(coalesce(to_regclass('tidegate_outbox')::oid::text, ''))) AS locked`;
 const TAKE_OVER = "UPDATE tidegate_outbox SET leased_until = NULL WHERE state = 'waiting' AND leased_until >= now()";
-const TEXTS = 'SELECT position, event::text AS text FROM tidegate_outbox WHERE position = ANY($1::bigint[])';
+/** An event may have become larger since the claim. */
+const TEXTS = `SELECT position, text FROM tidegate_outbox, coalesce(event::text, 'null') AS text
+  WHERE position = ANY($1::bigint[]) AND octet_length(text) <= $2`;
 /** Selects sends. A longer text is not the send of a relay. */
 const SENDS = `SELECT position, left(send, 64) AS send FROM tidegate_outbox, unnest(sends[1:$2]) AS send WHERE position = ANY($1::bigint[])`;
 const DELETE = 'DELETE FROM tidegate_outbox WHERE position = ANY($1::bigint[])';
@@ -56,8 +59,9 @@ const STATUS = `SELECT count(*) FILTER (WHERE state = 'waiting') AS waiting, cou
     coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE state = 'waiting')), 0)::float8 AS "oldestSeconds",
     pg_total_relation_size('tidegate_outbox') AS bytes
   FROM tidegate_outbox WHERE state <> 'acknowledged'`;
-const EARLIER_RUNS = `SELECT DISTINCT left(run_id, 64) AS run FROM tidegate_steps
-  WHERE created_at < now() - $1 * interval '1 day' AND run_id > $2 ORDER BY run LIMIT $3`;
+/** A longer text is not the ID of a run. A part of it would come before it, and be found again and again. */
+const EARLIER_RUNS = `SELECT DISTINCT run_id AS run FROM tidegate_steps
+  WHERE created_at < now() - $1 * interval '1 day' AND run_id > $2 AND length(run_id) <= 64 ORDER BY run LIMIT $3`;
 const DELETE_STEPS =
   "DELETE FROM tidegate_steps WHERE run_id = ANY($1::text[]) AND created_at < now() - $2 * interval '1 day'";
 
@@ -83,9 +87,9 @@ export class OutboxRows extends Repository {
     await this.#query(TAKE_OVER);
   }
 
-  /** The events as JSON, by position. */
-  async texts(positions: readonly number[]): Promise<Map<number, string>> {
-    const rows = await this.#query<{ position: number; text: string }>(TEXTS, [positions]);
+  /** The events of at most that size as JSON, by position. */
+  async texts(positions: readonly number[], maxBytes: number): Promise<Map<number, string>> {
+    const rows = await this.#query<{ position: number; text: string }>(TEXTS, [positions, maxBytes]);
     return new Map(rows.map(({ position, text }) => [position, text]));
   }
 
@@ -122,7 +126,7 @@ export class OutboxRows extends Repository {
     return counts as OutboxCounts;
   }
 
-  /** IDs of runs that have steps of that age, in order, after the given one. */
+  /** What steps of that age have as the IDs of their runs, in order, after the given one. */
   async earlierRuns(days: number, after: string, most: number): Promise<string[]> {
     return (await this.#query<{ run: string }>(EARLIER_RUNS, [days, after, most])).map(({ run }) => run);
   }

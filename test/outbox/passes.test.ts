@@ -151,7 +151,7 @@ describe('A pass of the relay', () => {
   });
 
   it('removes the steps of runs that are gone after 30 days, and none while that cannot be told', async () => {
-    const add = `insert into tidegate_steps (run_id, step_id, created_at) select 'run' || n, $1, now() - $2 * interval '1 day' from generate_series(1, 2500) as n`;
+    const add = `insert into tidegate_steps (run_id, step_id, created_at) select '01' || lpad(n::text, 24, '0'), $1, now() - $2 * interval '1 day' from generate_series(1, 2500) as n`;
     await app.query(add, ['old', 31]);
     await app.query(add, ['young', 29]);
     const count = async (step: string) =>
@@ -174,5 +174,60 @@ describe('A pass of the relay', () => {
     await removeSteps(deps(present), always);
     expect(asked).to.deep.equal([1_000, 1_000, 500]);
     expect([await count('old'), await count('young')]).to.deep.equal([250, 2_500]);
+  });
+
+  it('ends the removal of steps, whatever an app has as the ID of a run, and asks for IDs of runs alone', async () => {
+    await app.query('truncate tidegate_steps');
+    const run = '01KGAAAAAAAAAAAAAAAAAAAAAA';
+    const add = `insert into tidegate_steps (run_id, step_id, created_at) select run, 's', now() - interval '31 days' from unnest($1::text[]) as run`;
+    await app.query(add, [['', 'x'.repeat(65), 'x'.repeat(10_000), '~'.repeat(65), '{}:x', run.toLowerCase(), run]]);
+    const asked: string[] = [];
+    const present = async (_env: string, ids: readonly string[]) => {
+      asked.push(...ids);
+      if (asked.length > 1_000) throw new Error('the removal does not end');
+      return new Set(ids);
+    };
+    const deps = { outboxRows: rows, outboxEnvironment: 'production', runs: { present } } as never;
+    await removeSteps(deps, AbortSignal.timeout(30_000));
+    expect(asked).to.deep.equal([run]);
+    const left = await app.query<{ run_id: string }>('select run_id from tidegate_steps');
+    expect(left.map(({ run_id }) => run_id)).to.have.members([
+      ...['', run, 'x'.repeat(65), 'x'.repeat(10_000), '~'.repeat(65)],
+    ]);
+  });
+
+  it('sends the other rows, whatever an app has written into one', async () => {
+    await app.query('alter table tidegate_outbox alter column event drop not null, alter column sends drop not null');
+    const broken = {
+      forever: "sent_at = 'infinity'",
+      always: "sent_at = '-infinity'",
+      none: 'event = null',
+      sends: 'sends = null',
+      leased: "leased_until = '-infinity', created_at = 'infinity'",
+    };
+    for (const [id, change] of Object.entries(broken)) {
+      await app.add([event(id)]);
+      await app.query(`update tidegate_outbox set ${change} where event->>'id' = $1`, [id]);
+    }
+    await app.add([event('sound')], 'key');
+    const sent: string[] = [];
+    await relayThat(async (ids) => void sent.push(...ids)).pass(always);
+    expect(sent).to.include('sound').and.to.include.members(['forever', 'sends', 'leased']);
+    const states = (await app.rows()).map(({ state, event: of }) => [of?.id, state]);
+    expect(states).to.deep.equal([
+      ['always', 'uncertain'],
+      [undefined, 'refused'],
+    ]);
+  });
+
+  it('reads no event that has become too large since its claim', async () => {
+    await app.add([event('grows')]);
+    const [claimed] = await rows.claim('1767225600000,AAAAAAAAAAAAAA==', 1, 30);
+    const position = claimed?.position as number;
+    expect((await rows.texts([position], 1_000)).size).to.equal(1);
+    await app.query('update tidegate_outbox set event = $1', [
+      JSON.stringify(event('grows', { x: 'x'.repeat(2_000) })),
+    ]);
+    expect((await rows.texts([position], 1_000)).size).to.equal(0);
   });
 });

@@ -3,6 +3,7 @@ import type { OutboxRows } from '../../archive/outbox-rows.ts';
 import type { OutboxWakes } from '../../archive/outbox-wakes.ts';
 import { duty } from '../../duties/duty.ts';
 import type { History } from '../../history/history.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import type { Store } from '../../store/store.ts';
 import type { OutboxRelay } from './relay.ts';
@@ -75,7 +76,11 @@ export async function removeSteps({ outboxRows, outboxEnvironment: env, runs }: 
     const ids = await outboxRows.earlierRuns(STEPS_DAYS, after, RUNS_AT_ONCE);
     const last = ids.at(-1);
     if (last === undefined) return;
-    const present = await runs.present(env, ids);
+    // Only IDs may become parts of keys. What else an app has written is no run.
+    const present = await runs.present(
+      env,
+      ids.filter((id) => ID_PATTERN.test(id)),
+    );
     await outboxRows.deleteSteps(
       ids.filter((id) => !present.has(id)),
       STEPS_DAYS,

@@ -127,13 +127,14 @@ class Pass {
   }
 
   async #sendPortion(portion: readonly ClaimedRow[]): Promise<void> {
-    const texts = await this.#deps.rows.texts(portion.map(({ position }) => position));
+    const positions = portion.map(({ position }) => position);
+    const texts = await this.#deps.rows.texts(positions, this.#terms.eventMaxBytes);
     const now = Date.now();
     const refused: { position: number; error: string }[] = [];
     const sendable: { row: ClaimedRow; event: Event }[] = [];
     for (const row of portion) {
       const text = texts.get(row.position);
-      // Somebody has removed it.
+      // Somebody has removed it, or made it too large: then a later pass refuses it.
       if (text === undefined) this.#left.delete(row.position);
       else {
         try {

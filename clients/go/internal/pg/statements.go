@@ -38,7 +38,7 @@ const (
 	// StepEnd stores the result of a step within its transaction. $1: run ID; $2: hashed step ID; $3: result as JSON.
 	StepEnd = `update tidegate_steps set result = $3::text::json where run_id = $1 and step_id = $2`
 	// StepsOfEarlierRuns lists runs with steps that are old enough to be forgotten. $1: days; $2: most runs; $3: the run ID after which the list begins.
-	StepsOfEarlierRuns = `select distinct run_id from tidegate_steps where created_at < now() - $1 * interval '1 day' and run_id > $3 order by run_id limit $2`
+	StepsOfEarlierRuns = `select distinct run_id from tidegate_steps where created_at < now() - $1 * interval '1 day' and run_id > $3 and length(run_id) <= 64 order by run_id limit $2`
 	// StepsDelete removes the steps of runs that the service no longer has. $1: run IDs; $2: days.
 	StepsDelete = `delete from tidegate_steps where run_id = any($1::text[]) and created_at < now() - $2 * interval '1 day'`
 )

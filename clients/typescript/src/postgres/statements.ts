@@ -83,7 +83,7 @@ export const STEP_END = 'update tidegate_steps set result = $3::text::json where
 
 /** Lists runs with steps that are old enough to be forgotten. $1: days; $2: most runs; $3: the run ID after which the list begins. */
 export const STEPS_OF_EARLIER_RUNS =
-  "select distinct run_id from tidegate_steps where created_at < now() - $1 * interval '1 day' and run_id > $3 order by run_id limit $2";
+  "select distinct run_id from tidegate_steps where created_at < now() - $1 * interval '1 day' and run_id > $3 and length(run_id) <= 64 order by run_id limit $2";
 
 /** Removes the steps of runs that the service no longer has. $1: run IDs; $2: days. */
 export const STEPS_DELETE =

@@ -190,15 +190,18 @@ describe('A relay of the outbox', () => {
     const left = () => tables.column('select run_id from tidegate_steps order by run_id');
     await insert('gone');
     await insert('there');
+    // The service looks up no text of this length.
+    const long = 'x'.repeat(65);
+    await insert(long);
     await pass(31 * 24);
     await insert('new');
     service.runs.add('there');
     service.canTell = false;
     expect(await forgetSteps(db, service, 30).catch((error) => error.message)).to.equal('it cannot tell');
-    expect(await left()).to.deep.equal(['gone', 'new', 'there']);
+    expect(await left()).to.deep.equal(['gone', 'new', 'there', long]);
     service.canTell = true;
     await forgetSteps(db, service, 30);
-    expect(await left()).to.deep.equal(['new', 'there']);
+    expect(await left()).to.deep.equal(['new', 'there', long]);
   });
 
   it('makes each committed event count once, in any order of commits, crashes, faults and time', async function () {
