@@ -16,6 +16,7 @@ const EXTERNAL = [
   /^@bull-board\//,
   /^@opentelemetry\/(?!api$)/,
 ];
+export const isExternal = (name: string) => EXTERNAL.some((pattern) => pattern.test(name));
 /** The processes for transforms may read their own bundles only, in a folder of their own. */
 const TRANSFORMS = 'transforms';
 const SANDBOX_ENTRIES = ['child', 'thread', 'program'];

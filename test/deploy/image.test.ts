@@ -80,6 +80,7 @@ describe('The image', function () {
       'dashboard',
       'deploy',
       'dist',
+      'docs',
       'node_modules',
       'package.json',
       'scripts',

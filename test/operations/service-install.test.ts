@@ -19,7 +19,7 @@ describe('The package of the service, installed by npm', function () {
       const npm = ['install', '--no-audit', '--no-fund', '--omit=dev', '--omit=optional', release.file('.tgz')];
       await must('npm', npm, { cwd: project });
       const kilobytes = Number.parseInt(await must('du', ['-sk', 'node_modules'], { cwd: project }), 10);
-      expect(kilobytes).to.be.lessThan(160_000);
+      expect(kilobytes).to.be.lessThan(150_000);
       await runInstalled(project, redis.url);
     } finally {
       await redis.remove();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { releaseNotes } from './changelog.ts';
 import { command } from './command.ts';
 import { buildPythonPackages } from './python-package.ts';
-import { type Shrinkwrap, sbom } from './sbom.ts';
+import { sbom } from './sbom.ts';
 import { stageService } from './service-package.ts';
 
 export const CHECKSUMS = 'CHECKSUMS.txt';
@@ -38,12 +38,11 @@ export async function makeArtifacts({ root, version, out, parts }: Release): Pro
     },
     service: async () => {
       const folder = join(work, 'tidegate-service');
-      await stageService(root, folder);
+      const packages = await stageService(root, folder);
       await pack(folder, out);
-      const lock = JSON.parse(readFileSync(join(folder, 'npm-shrinkwrap.json'), 'utf8')) as Shrinkwrap;
       writeFileSync(
         join(out, `tidegate-service-${version}.cdx.json`),
-        `${JSON.stringify(sbom(lock, epoch), null, 2)}\n`,
+        `${JSON.stringify(sbom(packages, epoch), null, 2)}\n`,
       );
     },
     python: () => buildPythonPackages(root, out, epoch),

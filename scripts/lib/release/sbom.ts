@@ -1,4 +1,4 @@
-/** What an npm package installs, as CycloneDX 1.6, from its lock. `npm sbom` would refuse optional peers of other versions, which npm installs.
+/** What an npm package has in its bundles or installs, as CycloneDX 1.6, from its lock. `npm sbom` would refuse optional peers of other versions, which npm installs.
  *  The other packages install nothing. */
 import { createHash } from 'node:crypto';
 
@@ -11,6 +11,8 @@ interface Locked {
 export interface Shrinkwrap {
   name: string;
   version: string;
+  lockfileVersion: number;
+  requires: boolean;
   packages: Record<string, Locked>;
 }
 

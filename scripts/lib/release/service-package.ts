@@ -2,9 +2,10 @@
  *  of package-lock.json. */
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BUNDLES, bundleService } from '../bundle.ts';
+import { BUNDLES, bundleService, isExternal } from '../bundle.ts';
 import { buildDashboard, isDashboardStale } from '../dashboard.ts';
 import { command } from './command.ts';
+import type { Shrinkwrap } from './sbom.ts';
 import { type Lock, shrinkwrap } from './shrinkwrap.ts';
 
 const OWN = 'scripts/lib/release/service';
@@ -22,8 +23,9 @@ const COPIES = {
   [`${OWN}/check-node.cjs`]: CHECK_NODE,
 };
 
-/** @param folder gets the content of the package */
-export async function stageService(root: string, folder: string): Promise<void> {
+/** @param folder gets the content of the package
+ *  @returns all packages whose code it has or installs */
+export async function stageService(root: string, folder: string): Promise<Shrinkwrap> {
   if (isDashboardStale(root)) await buildDashboard(root);
   await command('tsc', ['-p', join(root, OWN, 'tsconfig.json'), '--outDir', folder], { cwd: root });
   await bundleService(root, join(folder, BUNDLES), '.js');
@@ -37,9 +39,11 @@ export async function stageService(root: string, folder: string): Promise<void> 
     readJson(join(root, 'package.json')),
     readJson<Manifest>(join(root, 'clients/typescript/package.json')),
   );
-  manifest.dependencies = pinned(lock, Object.keys(manifest.dependencies));
+  const all = shrinkwrap(lock, manifest);
+  manifest.dependencies = pinned(lock, loaded(folder, Object.keys(manifest.dependencies)));
   writeJson(join(folder, 'package.json'), manifest);
   writeJson(join(folder, 'npm-shrinkwrap.json'), shrinkwrap(lock, manifest));
+  return all;
 }
 
 type Manifest = Record<string, unknown> & { name: string; version: string; dependencies: Record<string, string> };
@@ -55,6 +59,18 @@ function published(manifest: Manifest, client: Manifest): Manifest {
     scripts: { preinstall: `node ${CHECK_NODE}` },
     ...{ dependencies, allowScripts, overrides },
   };
+}
+
+/** The packages that the staged code loads; the bundles have the code of the others. Without those, an installation takes 37 MB less. */
+function loaded(folder: string, names: string[]): string[] {
+  const found = new Set<string | undefined>();
+  for (const file of globSync(['src/**/*.js', 'scripts/**/*.js'], { cwd: folder })) {
+    const imports = readFileSync(join(folder, file), 'utf8').matchAll(
+      /\b(?:from|import|import\() ?['"]((?:@[^/'"]+\/)?[^/'"]+)/g,
+    );
+    for (const [, name] of imports) found.add(name);
+  }
+  return names.filter((name) => found.has(name) || isExternal(name));
 }
 
 /** npm heeds the shrinkwrap of a package from a registry, and where the package is unpacked; not of one that is installed from a file. */

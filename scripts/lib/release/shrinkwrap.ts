@@ -1,4 +1,5 @@
 /** The part of package-lock.json that the released service installs, as its npm-shrinkwrap.json. */
+import type { Shrinkwrap } from './sbom.ts';
 
 export interface LockedPackage {
   version?: string;
@@ -21,7 +22,7 @@ const NODE_MODULES = 'node_modules/';
 export function shrinkwrap(
   lock: Lock,
   manifest: { name: string; version: string; dependencies: Record<string, string> },
-): object {
+): Shrinkwrap {
   const { name, version } = manifest;
   const packages = needed(lock, Object.keys(manifest.dependencies))
     .sort()
