@@ -115,28 +115,35 @@ describe('The end of every run', () => {
       }
     }
 
-    it('a run that cannot be reconciled is logged and postponed, and does not stop the others', async () => {
-      host.on('f', ({ body }) => {
-        if (body.ctx.stack.current > 0) return { body: 'done' };
-        return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1m' }] };
+    for (const [what, damage] of [
+      ['a step', (key: string) => service.redis.hset(key, step('s'), '{no JSON')],
+      ['the steps', (key: string) => service.redis.multi().del(key).set(key, 'no hash').exec()],
+    ] as const) {
+      it(`a run that cannot be reconciled, as ${what} cannot be read, is logged and postponed, and does not stop the others`, async () => {
+        const app = what.replaceAll(' ', '-');
+        host.on('f', ({ body }) => {
+          if (body.ctx.stack.current > 0) return { body: 'done' };
+          return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1m' }] };
+        });
+        await host.register(service, [{ id: 'f', triggers: [{ event: `${app}/x` }] }], { appName: app });
+        const [odd, well] = [await start(`${app}/x`), await start(`${app}/x`)];
+        for (const runId of [odd, well]) await asleep(runId);
+        await damage(keyOf(odd, ':pending'));
+        const pending = JSON.stringify({ op: 'Sleep', name: 's', since: 1, until: 1 });
+        await until(() => service.redis.hexists(keyOf(well, ':pending'), step('s')), { describe: 'it sleeps' });
+        await service.redis.hset(keyOf(well, ':pending'), step('s'), pending);
+        await service.redis.zrem(queueKey(well, 'delayed'), `${well}-1`);
+        await service.redis.zadd(activeRuns(well), 'XX', 1, `${ENV}/${well}`);
+        await service.redis.zadd(activeRuns(odd), 'XX', 0, `${ENV}/${odd}`);
+        await ended(well);
+        const isTold = () => /a run could not be reconciled/.test(service.output()) && service.output().includes(odd);
+        await until(isTold, { describe: 'the log tells of it' });
+        const dueAt = async () => Number(await service.redis.zscore(activeRuns(odd), `${ENV}/${odd}`));
+        await until(async () => (await dueAt()) > Date.now(), { describe: 'it is postponed' });
+        await service.redis.del(keyOf(odd, ':pending'));
+        await cancel(odd);
       });
-      await host.register(service, [{ id: 'f', triggers: [{ event: 'odd/x' }] }], { appName: 'odd' });
-      const [odd, well] = [await start('odd/x'), await start('odd/x')];
-      for (const runId of [odd, well]) await asleep(runId);
-      await service.redis.hset(keyOf(odd, ':pending'), step('s'), '{no JSON');
-      const pending = JSON.stringify({ op: 'Sleep', name: 's', since: 1, until: 1 });
-      await until(() => service.redis.hexists(keyOf(well, ':pending'), step('s')), { describe: 'it sleeps' });
-      await service.redis.hset(keyOf(well, ':pending'), step('s'), pending);
-      await service.redis.zrem(queueKey(well, 'delayed'), `${well}-1`);
-      await service.redis.zadd(activeRuns(well), 'XX', 1, `${ENV}/${well}`);
-      await service.redis.zadd(activeRuns(odd), 'XX', 0, `${ENV}/${odd}`);
-      await ended(well);
-      const isTold = () => /a run could not be reconciled/.test(service.output()) && service.output().includes(odd);
-      await until(isTold, { describe: 'the log tells of it' });
-      const dueAt = async () => Number(await service.redis.zscore(activeRuns(odd), `${ENV}/${odd}`));
-      await until(async () => (await dueAt()) > Date.now(), { describe: 'it is postponed' });
-      await cancel(odd);
-    });
+    }
   });
 
   it('an error of the service fails a run with a reason, after all attempts of the function', async () => {

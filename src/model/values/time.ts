@@ -51,14 +51,14 @@ export function durationMs(text: string): number | undefined {
 }
 
 /** The time of a time string (relative to now) or an ISO date, in Unix milliseconds; undefined if it is neither.
- *  Time strings may be negative: the official Go SDK sends them for a sleep until a time in the past. */
+ *  Time strings may be negative: the official Go SDK sends them for a sleep until a time in the past. A time before 1970 counts as 1970. */
 export function momentMs(text: string, nowMs: number): number | undefined {
   if (text.length > MAX_TIME_LENGTH) return undefined;
   const trimmed = text.trim();
   const duration = durationMs(trimmed.replace(/^-/, ''));
   if (duration !== undefined) return trimmed.startsWith('-') ? Math.max(0, nowMs - duration) : nowMs + duration;
   const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : date;
+  return Number.isNaN(date) ? undefined : Math.max(0, date);
 }
 
 /** A duration for people, in the largest unit of which it has at least two: `90 s`, `45 min`, `3 days`. */

@@ -1,7 +1,7 @@
 /** Active runs, sorted by the time of their next reconciliation. */
 import type { Run } from '../../model/runs/run.ts';
 import { sum } from '../../model/values/sum.ts';
-import { inPipelines, replies } from '../redis/connection/connection.ts';
+import { inPipelines, isStoreFailure, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export interface ActiveRun {
@@ -21,9 +21,11 @@ export interface NextReconciliation {
   isReconciled: boolean;
 }
 
-/** `needsReconciliation`: the run must be reconciled, or has ended. `needsWakes`: these wake-ups need jobs, and nothing else; `fields` describes the run. */
+/** `needsReconciliation`: the run must be reconciled, or has ended. `needsWakes`: these wake-ups need jobs, and nothing else; `fields` describes the run.
+ *  `failed`: what is stored of the run is unreadable. */
 export type Scheduled =
   | { outcome: 'done' | 'needsReconciliation' }
+  | { outcome: 'failed'; error: Error }
   | {
       outcome: 'needsWakes';
       run: Pick<Run, 'functionId' | 'eventId' | 'requestId' | 'trace'>;
@@ -63,7 +65,8 @@ export class ActiveRuns extends Repository {
 
   /** Sets the next reconciliation of runs of one partition: in time for the wake-ups of steps that sleep or wait for long, which have no
    *  jobs yet. Runs that do nothing else are packed.
-   *  @returns for each run */
+   *  @returns for each run
+   *  @throws Redis's error when it rejects commands */
   async schedule(
     runs: readonly ActiveRun[],
     { nowMs, wakeJobLeadMs, afterMs, latestMs, isReconciled }: NextReconciliation,
@@ -75,7 +78,11 @@ export class ActiveRuns extends Repository {
       const options = [nowMs, wakeJobLeadMs, afterMs, latestMs ?? '', isReconciled ? 1 : ''];
       pipeline.scheduleReconciliation(run(env, runId), activeRuns, memberOf(env, runId), ...options);
     }
-    return replies<ScheduleReply>(await pipeline.exec()).map(toScheduled);
+    return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+      if (error === null) return toScheduled(reply as ScheduleReply);
+      if (isStoreFailure(error)) throw error;
+      return { outcome: 'failed', error };
+    });
   }
 
   async remove(env: string, runId: string): Promise<void> {

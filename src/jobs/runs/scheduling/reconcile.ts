@@ -96,7 +96,9 @@ async function scheduleSleeping(due: readonly ActiveRun[], deps: ReconcileDeps, 
   }
   await scheduler.enqueueWakes(wakes);
   await activeRuns.schedule(waking, { ...nextOf(deps, nowMs), isReconciled: true });
-  const scheduled = new Set(sleeping.filter((_, i) => found[i]?.outcome !== 'needsReconciliation'));
+  const scheduled = new Set(
+    sleeping.filter((_, i) => found[i]?.outcome !== 'needsReconciliation' && found[i]?.outcome !== 'failed'),
+  );
   return due.filter((run) => !scheduled.has(run));
 }
 
@@ -151,7 +153,9 @@ async function reconcileOrPostpone(
     const { name, message, stack } = error as Error;
     deps.log.error({ run_id: runId, env, times, err: `${name}: ${message}`, stack }, 'a run could not be reconciled');
     const afterMs = deps.reconcileAfterMs * 2 ** Math.min(times, MAX_DOUBLINGS);
-    await deps.activeRuns.schedule([{ env, runId }], { ...nextOf(deps, nowMs), afterMs, isReconciled: true });
+    const next = { ...nextOf(deps, nowMs), afterMs, isReconciled: true };
+    const [scheduled] = await deps.activeRuns.schedule([{ env, runId }], next);
+    if (scheduled?.outcome === 'failed') await deps.activeRuns.postpone(env, runId, nowMs + afterMs);
   }
 }
 
@@ -188,7 +192,9 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const deadline = await ensureTimeout(run, deps, nowMs);
   const latestMs = deadline && Math.max(nowMs, deadline.at) + reconcileAfterMs;
   const afterMs = run.pause ? Math.max(PAUSED_MS, reconcileAfterMs) : reconcileAfterMs;
-  await activeRuns.schedule([{ env, runId: id }], { ...nextOf(deps, nowMs), afterMs, latestMs, isReconciled: true });
+  const following = { ...nextOf(deps, nowMs), afterMs, latestMs, isReconciled: true };
+  const [scheduled] = await activeRuns.schedule([{ env, runId: id }], following);
+  if (scheduled?.outcome === 'failed') throw scheduled.error;
 }
 
 async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDeps, nowMs: number) {

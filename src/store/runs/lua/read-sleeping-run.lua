@@ -36,7 +36,7 @@ for i = 2, #pending, 2 do
   local step = pending[i]
   local sleeps = string.find(step, PENDING_SLEEP, 1, true)
   local waits = string.find(step, PENDING_WAIT, 1, true) and not string.find(step, PENDING_BEGINNING, 1, true)
-  local ends_at = tonumber(string.match(step, '"until":(%d+)'))
+  local ends_at = tonumber(string.match(step, '"until":(-?%d+)'))
   if not (sleeps or waits) or not ends_at or ends_at <= time then
     return {}
   end

@@ -33,9 +33,10 @@ for i = 1, #pending, 2 do
   local step, pending_step = pending[i], pending[i + 1]
   local sleeps = string.find(pending_step, PENDING_SLEEP, 1, true)
   local waits = string.find(pending_step, PENDING_WAIT, 1, true) and not string.find(pending_step, PENDING_BEGINNING, 1, true)
-  local ends_at = tonumber(string.match(pending_step, '"until":(%d+)'))
+  -- Earlier versions stored times before 1970.
+  local ends_at = tonumber(string.match(pending_step, '"until":(-?%d+)'))
   -- A wait may be lost, and so may the job of a wake-up whose time has passed.
-  if not is_reconciled and (not sleeps or scheduled >= ends_at) then
+  if not is_reconciled and (not sleeps or not ends_at or scheduled >= ends_at) then
     return { 0 }
   end
   local is_far = ends_at and ends_at > now + soon
