@@ -104,6 +104,41 @@ describe('An idempotency key', () => {
       }
     },
   );
+
+  for (const dies of [false, true]) {
+    const title = dies ? ', and the process dies before it takes the value back' : '';
+    itOnSingleRedis(`is free again when its event waited, and a singleton then skips its run${title}`, async () => {
+      const processes = await openProcesses(1);
+      try {
+        const [process] = processes as [(typeof processes)[number]];
+        const fn = functionWith({
+          idempotency: 'event.data.value',
+          singleton: { mode: 'skip' },
+          rateLimit: { limit: 2, period: '1h' },
+        });
+        const [active, held, again] = ['a', 'b', 'b'].map((value) => proposalOf(fn, { value }));
+        if (!active || !held || !again) throw new Error('unreachable');
+        await process.start([active]);
+        process.held.add(held.id);
+        expect(await process.start([held])).to.deep.equal([]);
+        if (dies) {
+          const { idempotencyClaims } = process.store;
+          idempotencyClaims.release = () => Promise.reject(new Error('the process dies'));
+          const error = await process.resume([held]).catch((thrown) => thrown);
+          expect(error.message).to.equal('the process dies');
+          Reflect.deleteProperty(idempotencyClaims, 'release');
+          // The repeat leaves the run skipped, although the singleton is free now.
+          await process.complete(active.id);
+        }
+        expect(await process.resume([held])).to.deep.equal([]);
+        await process.complete(active.id);
+        expect((await process.start([again])).map(({ id }) => id)).to.deep.equal([again.id]);
+        expect(process.decisions.map(({ reason, runId }) => [reason, runId])).to.deep.equal([['singleton', active.id]]);
+      } finally {
+        await closeProcesses(processes);
+      }
+    });
+  }
 });
 
 describe('A function with an idempotency key', () => {
@@ -136,6 +171,35 @@ describe('A function with an idempotency key', () => {
     const values = () => new Map(host.calls('f').map(({ body }) => [body.ctx.run_id, body.event.data.order]));
     await until(() => values().size === VALUES, { describe: 'all runs are called' });
     expect(new Set(values().values()).size).to.equal(VALUES);
+  });
+
+  it('runs for a value whose debounced event its singleton skipped', async () => {
+    service = await startService();
+    const ends = Promise.withResolvers<void>();
+    host.on('f', async ({ body }) => {
+      if (body.event.data.order === 'a') await ends.promise;
+      return { body: null };
+    });
+    const config = {
+      idempotency: 'event.data.order',
+      singleton: { mode: 'skip' },
+      debounce: { period: '1s', key: 'event.data.order' },
+    };
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'once/z' }], ...config }]);
+    const send = async (order: string) => {
+      const id = (await service.post('/e/key', { name: 'once/z', data: { order } })).body.ids[0] as string;
+      await service.stored(id);
+      return id;
+    };
+    await send('a');
+    await host.nextCall('f');
+    const skipped = await send('b');
+    await service.waitFor(`/v1/events/${skipped}/decisions`, ({ body }) => body.data[0]?.reason === 'singleton');
+    ends.resolve();
+    const path = '/v1/runs?status=Completed&function_id=test-app-f';
+    await service.waitFor(path, ({ body }) => body.data.length === 1);
+    const again = await send('b');
+    await service.waitFor(`/v1/events/${again}/decisions`, ({ body }) => body.data[0]?.outcome === 'ran');
   });
 
   it('returns the run of the same value to an invocation', async () => {

@@ -6,7 +6,7 @@ import { FlowControl } from '../../src/jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../../src/jobs/flow-control/idempotency.ts';
 import { RateLimits } from '../../src/jobs/flow-control/rate-limits.ts';
-import type { RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
+import type { FlowStage, RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import type { RunToStart } from '../../src/jobs/flow-control/run-to-start.ts';
 import { Singletons } from '../../src/jobs/flow-control/singletons.ts';
 import { ExpressionEvaluator } from '../../src/jobs/functions/expression-evaluator.ts';
@@ -22,6 +22,12 @@ import { freshPrefix } from './redis.ts';
 export class FlowProcess {
   readonly store: OwnStore;
   readonly decisions: Decision[] = [];
+  /** IDs of proposals that wait after idempotency, as in a debounce. */
+  readonly held = new Set<string>();
+  readonly #holding: FlowStage = {
+    appliesTo: (_, { id }) => this.held.has(id),
+    apply: async () => ({ admitted: [], decisions: [] }),
+  };
   readonly #flowControl: FlowControl;
   readonly #singletons: Singletons;
 
@@ -43,6 +49,7 @@ export class FlowProcess {
       stages: [
         new RateLimits({ rateLimitLogs, flowKeys }),
         new Idempotency({ idempotencyClaims, flowKeys }),
+        this.#holding,
         this.#singletons,
       ],
       flowKeys,
@@ -82,6 +89,14 @@ export class FlowProcess {
   /** What an ingest job does. */
   async start(proposals: readonly RunProposal[]): Promise<RunToStart[]> {
     const runs = await this.decide(proposals);
+    await this.create(runs);
+    return runs;
+  }
+
+  /** What a timer does with held proposals. */
+  async resume(proposals: readonly RunProposal[]): Promise<RunToStart[]> {
+    const repeated = proposals.map((proposal) => ({ ...proposal, repeated: true }));
+    const runs = await this.#flowControl.resume(repeated, this.#holding);
     await this.create(runs);
     return runs;
   }

@@ -206,6 +206,33 @@ describe('A simulation of flow control', () => {
     );
   });
 
+  it('counts no debounced event that a singleton then skips for rate limit and idempotency', () => {
+    const event = (at: number, order: string): SimulatedEvent => {
+      return {
+        at,
+        ts: at,
+        rateLimit: '',
+        idempotency: order,
+        singleton: '',
+        debounce: order,
+        batch: '',
+        throttle: '',
+        run: [''],
+        step: [],
+        prioritySeconds: 0,
+      };
+    };
+    const flow: FlowOptions = {
+      ...NONE,
+      rateLimit: { limit: 2, periodMs: 1_000 },
+      idempotency: 'event.data.order',
+      debounce: { periodMs: 10, timeoutMs: 10 },
+      singleton: { mode: 'skip' },
+    };
+    const found = simulateFlow([event(0, 'a'), event(20, 'b'), event(200, 'b')], flow, [[{ afterMs: 0, ms: 100 }]]);
+    expect([found.runs, found.skipped]).to.deep.equal([2, { rate_limited: 0, idempotent: 0, singleton: 1 }]);
+  });
+
   it('starts the run with the highest priority first', () => {
     const event = (prioritySeconds: number): SimulatedEvent => {
       return { at: 1, ts: 1, debounce: '', batch: '', throttle: '', run: [''], step: [], prioritySeconds };

@@ -48,10 +48,15 @@ export class FlowControl extends Composed<{
     return this.#pass(proposals, this.deps.stages);
   }
 
-  /** Continues with the stages after the stage that held these proposals back. */
+  /** Continues with the stages after the stage that held these proposals back. If the process dies before the stages before it have taken
+   *  back what they did, the repeat finds the stored refusals: a proposal that is decided again needs its claims. */
   async resume(proposals: readonly RunProposal[], after: FlowStage): Promise<RunToStart[]> {
     const { stages } = this.deps;
-    return (await this.#pass(proposals, stages.slice(stages.indexOf(after) + 1))).runs;
+    const index = stages.indexOf(after);
+    const { runs, decisions } = await this.#pass(proposals, stages.slice(index + 1));
+    const passed = stages.slice(0, index).map((stage) => ({ stage, admitted: divided(proposals, stage)[1] }));
+    await takeBack(passed, decisions);
+    return runs;
   }
 
   async #pass(proposals: readonly RunProposal[], stages: readonly FlowStage[]): Promise<Decided> {
@@ -135,7 +140,7 @@ function divided(
   return [others, concerned];
 }
 
-/** Undoes what earlier stages did for an event that is then debounced or batched. */
+/** Undoes what earlier stages did for proposals that a later stage rejected in favor of another run. */
 async function takeBack(
   passed: readonly { stage: FlowStage; admitted: RunProposal[] }[],
   decisions: readonly Decision[],

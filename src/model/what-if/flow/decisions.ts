@@ -7,10 +7,10 @@ export type Refusal = 'rate_limited' | 'idempotent';
 
 export class SimulatedDecisions {
   readonly #options: FlowOptions;
-  /** Times of admissions by key, oldest first. */
-  readonly #admitted = new Map<string, number[]>();
-  /** Time of the first run by key. */
-  readonly #claimed = new Map<string, number>();
+  /** Admitted events with the times of their admissions, oldest first, by key. */
+  readonly #admitted = new Map<string, Map<SimulatedEvent, number>>();
+  /** The event that has claimed a key, and when. */
+  readonly #claimed = new Map<string, { event: SimulatedEvent; since: number }>();
 
   constructor(options: FlowOptions) {
     this.#options = options;
@@ -21,35 +21,40 @@ export class SimulatedDecisions {
     if (!this.#isAdmitted(event, nowMs)) return 'rate_limited';
     const { idempotency: key } = event;
     if (this.#options.idempotency === undefined || key === undefined) return undefined;
-    const since = this.#claimed.get(key);
-    if (since !== undefined && nowMs - since < DAY_MS) {
+    const claim = this.#claimed.get(key);
+    if (claim && nowMs - claim.since < DAY_MS) {
       this.#release(event);
       return 'idempotent';
     }
-    this.#claimed.set(key, nowMs);
+    this.#claimed.set(key, { event, since: nowMs });
     return undefined;
   }
 
   /** Undoes the admission of an event that a singleton then skips. */
   takeBack(event: SimulatedEvent): void {
     this.#release(event);
-    if (this.#options.idempotency !== undefined && event.idempotency !== undefined) {
-      this.#claimed.delete(event.idempotency);
-    }
+    const { idempotency: key } = event;
+    // A debounce may outlast the claim.
+    if (key !== undefined && this.#claimed.get(key)?.event === event) this.#claimed.delete(key);
   }
 
-  #isAdmitted({ rateLimit: key }: SimulatedEvent, nowMs: number): boolean {
+  #isAdmitted(event: SimulatedEvent, nowMs: number): boolean {
     const { rateLimit } = this.#options;
+    const { rateLimit: key } = event;
     if (!rateLimit || key === undefined) return true;
-    const admitted = this.#admitted.get(key) ?? [];
+    const admitted = this.#admitted.get(key) ?? new Map<SimulatedEvent, number>();
     this.#admitted.set(key, admitted);
-    while (admitted[0] !== undefined && admitted[0] <= nowMs - rateLimit.periodMs) admitted.shift();
-    if (admitted.length >= rateLimit.limit) return false;
-    admitted.push(nowMs);
+    for (const [earlier, at] of admitted) {
+      if (at > nowMs - rateLimit.periodMs) break;
+      admitted.delete(earlier);
+    }
+    if (admitted.size >= rateLimit.limit) return false;
+    admitted.set(event, nowMs);
     return true;
   }
 
-  #release({ rateLimit: key }: SimulatedEvent): void {
-    if (this.#options.rateLimit && key !== undefined) this.#admitted.get(key)?.pop();
+  #release(event: SimulatedEvent): void {
+    const { rateLimit: key } = event;
+    if (key !== undefined) this.#admitted.get(key)?.delete(event);
   }
 }

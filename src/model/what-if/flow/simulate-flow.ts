@@ -84,10 +84,8 @@ class Simulation {
       this.#skipped[refusal]++;
       return;
     }
-    const isDebounced = this.#options.debounce !== undefined;
     const isMerged = this.#groups.addToDebounce(event, (latest) => {
-      // Events of a debounce keep their admission: it is decided before the debounce delays them.
-      if (!this.#create(latest) && !isDebounced) this.#decisions.takeBack(latest);
+      if (!this.#create(latest)) this.#decisions.takeBack(latest);
     });
     if (isMerged) this.#merged++;
   }
