@@ -47,7 +47,6 @@ import { LaneTimers } from '../jobs/timers/lanes.ts';
 import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeout-handlers.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
-import type { Deduplication } from '../store/events/deduplication.ts';
 import type { JobTaker } from '../store/redis/job-lists.ts';
 import type { Loaded } from '../store/runs/loaded-run.ts';
 import type { Definitions } from './container.ts';
@@ -90,7 +89,6 @@ interface RunParts {
   starter: RunStarter;
   invocationListeners: InvocationListeners;
   eventRestorer: EventRestorer;
-  invocationClaims: Pick<Deduplication, 'claim' | 'confirm'>;
   invocations: Invocations;
   retries: RunRetries;
   runMoves: RunMoves;
@@ -171,11 +169,6 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   eventRestorer: ({ config: { archive }, eventsInUse, history: { events } }) =>
     archive ? new ArchivedEventRestorer({ eventsInUse, events, hotMs: archive.hotMs }) : NOTHING_ARCHIVED,
   invocations: (parts) => new Invocations(parts),
-  invocationClaims: ({ deduplication, replicated, afterwards }) => ({
-    // Replicated, because a run whose claim is lost would be started again.
-    claim: (claims) => replicated(() => deduplication.claim(claims)),
-    confirm: (claims) => afterwards(() => deduplication.confirm(claims)),
-  }),
   retries: (parts) => new RunRetries(parts),
   runMoves: (parts) => new RunMoves(parts),
   callCheckpoints: (parts) => new CallCheckpoints(parts),

@@ -11,6 +11,7 @@ const OF_THE_SERVICE: Readonly<Record<string, string>> = {
   expressionSkips: 'shows a problem of today',
   functionSeries: 'counts of a time',
   idempotency: 'a window that tests end',
+  invocationClaim: 'a window that tests end',
   lastDebounce: 'an ingest job is done before time passes',
   oneTimeToken: 'a link for a person',
   passkeyChallenge: 'nobody signs in in dev mode',

@@ -34,6 +34,8 @@ export function officialInvokeRoutes(deps: ApiParts): Route[] {
         idempotency_key: keySchema,
       }),
       data: z.object({ runId: z.string() }),
+      // For a key that an earlier version claimed.
+      errors: [...INVOKE_ERRORS, 'archive_unavailable'],
       async handle({ env, params: { app, id }, body, requestId }) {
         const { idempotencyKey, idempotency_key, ...payload } = body;
         const functionId = await compositeId(env, app, id);

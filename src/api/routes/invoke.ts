@@ -25,7 +25,7 @@ export const INVOKE_ERRORS = [
   ...BACKPRESSURE_ERRORS,
 ] as const satisfies ErrorCode[];
 
-/** @throws ServiceError of INVOKE_ERRORS */
+/** @throws ServiceError of INVOKE_ERRORS; with an idempotency key archive_unavailable */
 export async function invoke(
   { environments, acceptor, invocations, backpressure }: ApiParts,
   invocation: Omit<ApiInvocation, 'nowMs'>,

@@ -1,6 +1,6 @@
 /** Claims on deduplication IDs. A claim stores the internal ID of the first event with the ID; repeats get the same internal ID, so that
- *  every later step is idempotent. Once that event is enqueued, its claim is marked, and every later event is certainly a repeat. Before
- *  that, it may be the same event, sent again because the first request got no response. */
+ *  every later step is idempotent. The job of that event marks its claim (jobs/queues/claimed-jobs.ts), and every later event is certainly a
+ *  repeat. Before that, it may be the same event, sent again because the first request got no response. */
 
 import { DAY_MS } from '../../model/values/time.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
@@ -26,6 +26,11 @@ const ID_LENGTH = 26;
 /** Follows the internal ID in the claim of an enqueued event. */
 export const ENQUEUED = '+';
 
+/** @param claim the value of a claim */
+export function readClaim(claim: string): Claimed {
+  return { internalId: claim.slice(0, ID_LENGTH), repeat: claim.endsWith(ENQUEUED) };
+}
+
 export class Deduplication extends Repository {
   get connected(): boolean {
     return this.redis.status === 'ready';
@@ -40,10 +45,7 @@ export class Deduplication extends Repository {
       pipeline.call('SET', key, internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
     }
     const earlier = replies<string | null>(await pipeline.exec());
-    return claims.map(({ internalId }, i) => {
-      const claimed = earlier[i] ?? internalId;
-      return { internalId: claimed.slice(0, ID_LENGTH), repeat: claimed.endsWith(ENQUEUED) };
-    });
+    return claims.map(({ internalId }, i) => readClaim(earlier[i] ?? internalId));
   }
 
   /** Claims IDs in given partitions.
@@ -55,15 +57,5 @@ export class Deduplication extends Repository {
     });
     const earlier = await inPipelines<string | null>(this.redis, commands);
     return claims.map(({ internalId }, i) => (earlier[i] ?? internalId).slice(0, ID_LENGTH));
-  }
-
-  /** Marks the events of these claims as enqueued, unless the enqueueing does so itself (jobs/queues/claimed-jobs.ts). If this fails,
-   *  repeats are recognized by the stored events. */
-  async confirm(claims: readonly Claim[]): Promise<void> {
-    const pipeline = this.redis.pipeline();
-    for (const { env, id, internalId } of claims) {
-      pipeline.set(this.keys.of(internalId).deduplication(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
-    }
-    await pipeline.exec();
   }
 }

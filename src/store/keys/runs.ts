@@ -180,6 +180,11 @@ export const RUN_KEYS = {
     ttl: 'last timeout + 24 h',
     size: '16 fields',
   }),
+  invocationClaim: string(
+    'invocation-claim:<env>:<digest>',
+    'Event of the first invocation with the idempotency key; `+` follows once its run is started.',
+    { owner: 'runs/invocation-claims.ts', ttl: '24 h', size: '27 bytes' },
+  ),
   signal: hash('signals:<env>:<signal>', '`<run ID>/<step>` that waits for the signal.', {
     owner: 'runs/signals.ts',
     ttl: 'timeout + 24 h',

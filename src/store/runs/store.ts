@@ -6,6 +6,7 @@ import { ArchivableRuns } from './archivable-runs.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
+import { InvocationClaims } from './invocation-claims.ts';
 import { LastWakes } from './last-wakes.ts';
 import { OffloadedRunAlarms } from './offloaded-run-alarms.ts';
 import { OffloadedRuns } from './offloaded-runs.ts';
@@ -54,6 +55,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     possibleWaits: new PossibleWaits(redis, keys),
     signals: new Signals(redis, keys, { offloadedRuns }),
     defers: new Defers(redis, keys),
+    invocationClaims: new InvocationClaims(redis, keys),
     requests: new SealedRequests(redis, keys, { sealer: new Sealer(secretKey, secretKeyFallback) }),
   };
 }

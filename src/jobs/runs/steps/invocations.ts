@@ -10,8 +10,10 @@ import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { invokedRunId, type Run, runIdOf } from '../../../model/runs/run.ts';
 import { Composed } from '../../../model/values/composed.ts';
 import { isJsonObject } from '../../../model/values/json.ts';
-import type { Claim, Claimed, Deduplication } from '../../../store/events/deduplication.ts';
+import type { Claimed } from '../../../store/events/deduplication.ts';
+import type { InvocationKey } from '../../../store/runs/invocation-claims.ts';
 import type { Store } from '../../../store/store.ts';
+import type { Acceptor } from '../../acceptance/acceptor.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
 import type { RunProposal } from '../../flow-control/run-proposal.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
@@ -21,15 +23,17 @@ import type { RunTransitions } from '../state-transitions.ts';
 import { type InvocationListeners, isListening } from './invocation-listeners.ts';
 import { skippedApiError, skippedStepError } from './skipped-invocation.ts';
 
-export interface InvocationsDeps extends Pick<Store, 'ids' | 'events'> {
+export interface InvocationsDeps extends Pick<Store, 'ids' | 'events' | 'invocationClaims'> {
   functions: FunctionTables;
   flowControl: Pick<FlowControl, 'decideAll'>;
   starter: RunStarter;
   invocationListeners: InvocationListeners;
   transitions: RunTransitions;
   telemetry: Telemetry;
-  /** Keys of invocations are claimed like deduplication IDs. */
-  invocationClaims: Pick<Deduplication, 'claim' | 'confirm'>;
+  /** Includes archived events. */
+  history: { events: Pick<Store['events'], 'envelopes'> };
+  replicated: Acceptor['writeReplicated'];
+  afterwards: Acceptor['afterwards'];
 }
 
 export interface ApiInvocation {
@@ -73,7 +77,7 @@ export class Invocations extends Composed<InvocationsDeps> {
   }
 
   /** @returns undefined if the function does not exist
-   *  @throws ServiceError function_archived, SKIPPED_INVOCATION_ERRORS */
+   *  @throws ServiceError function_archived, SKIPPED_INVOCATION_ERRORS; with an idempotency key archive_unavailable */
   async invokeFromApi({
     env,
     functionId,
@@ -85,27 +89,42 @@ export class Invocations extends Composed<InvocationsDeps> {
     const fn = (await this.deps.functions.of(env)).find(functionId);
     if (!fn) return undefined;
     if (fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
-    const claim = idempotencyKey === undefined ? undefined : { env, id: claimedId(functionId, idempotencyKey) };
-    const { eventId, isFirst, isDone } = await this.#claimEventId(claim, newId(nowMs));
-    const runId = runIdOf(this.deps.ids, eventId, functionId);
-    if (isDone) return { eventId, runId, repeat: true };
+    const { ids, invocationClaims, afterwards } = this.deps;
+    const key = idempotencyKey === undefined ? undefined : { env, functionId, key: idempotencyKey };
+    const ownId = newId(nowMs);
+    const claimed = key && (await this.#claim(key, ownId));
+    const eventId = claimed?.internalId ?? ownId;
+    const runId = runIdOf(ids, eventId, functionId);
+    if (claimed?.repeat) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
     const run = { id: runId, fn, event, dueAt: nowMs, cause: 'invocation' as const };
     const skipped = await this.#start(run, event, nowMs);
     // The claim is not confirmed, so the same invocation may start its run later.
     if (skipped) throw skippedApiError(skipped, Date.now());
-    if (claim) await this.deps.invocationClaims.confirm([{ ...claim, internalId: eventId }]);
-    return { eventId, runId, repeat: !isFirst };
+    if (key) await afterwards(() => invocationClaims.confirm(key, eventId));
+    return { eventId, runId, repeat: eventId !== ownId };
   }
 
-  /** ID of the event to invoke with: that of an earlier invocation, if there is one. The process of the earlier
-   *  invocation may have died halfway, so the invocation is repeated until it is confirmed. */
-  async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
-    if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
-    const [claimed] = await this.deps.invocationClaims.claim([{ ...claim, internalId: ownId }]);
-    const { internalId, repeat } = claimed as Claimed;
-    return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
+  /** Claims the key for the event to invoke with, unless an earlier invocation has it. The process of that one may have died halfway, so the
+   *  invocation is repeated until it is confirmed. */
+  async #claim(key: InvocationKey, ownId: string): Promise<Claimed> {
+    const { invocationClaims, replicated } = this.deps;
+    const former = await this.#formerClaim(key);
+    // Replicated, because a run whose claim is lost would be started again.
+    return former ?? replicated(() => invocationClaims.claim(key, ownId));
+  }
+
+  /** The claim of an earlier version. Senders can make one that looks the same, but no event with this name. */
+  async #formerClaim(key: InvocationKey): Promise<Claimed | undefined> {
+    const { invocationClaims, history } = this.deps;
+    const found = await invocationClaims.formerlyClaimed(key);
+    if (found.length === 0) return undefined;
+    const events = await history.events.envelopes(
+      key.env,
+      found.map(({ internalId }) => internalId),
+    );
+    return found.find(({ internalId }) => events.get(internalId)?.name === FUNCTION_INVOKED);
   }
 
   /** The run starts last: once it has ended, the step has a result, and nothing repeats these writes. @returns why the run does not start;
@@ -129,11 +148,6 @@ export class Invocations extends Composed<InvocationsDeps> {
     if (runs.some(({ id }) => id === run.id)) return undefined;
     return decisions.find(({ functionId }) => functionId === run.fn.id);
   }
-}
-
-/** Keys of invocations are claimed like deduplication IDs. */
-function claimedId(functionId: string, idempotencyKey: string): string {
-  return `${FUNCTION_INVOKED}:${functionId}:${idempotencyKey}`;
 }
 
 function invocationEvent(internalId: string, invokingRun: Run, op: Op, nowMs: number): Envelope {
