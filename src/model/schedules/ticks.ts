@@ -2,26 +2,17 @@
  *  - A schedule in a time zone follows its clocks. A time skipped in spring ticks later by the skipped duration, once.
  *  - A time repeated in autumn ticks only the first time; hourly schedules tick both times.
  *  - `@every 1h` ticks at multiples of the interval since 1970. */
-import { CronExpressionParser } from 'cron-parser';
 import { LRUCache } from 'lru-cache';
-import { durationMs, HOUR_MS } from '../values/time.ts';
-import { wallClockOffsetMs } from './wall-clock.ts';
+import { durationMs } from '../values/time.ts';
+import { cronTicks, type Ticks } from './cron-ticks.ts';
 
 const TIME_ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;
 const INTERVAL = /^@every (\S+)$/;
 const NAMES: Readonly<Record<string, string>> = { '@midnight': '0 0 * * *', '@annually': '0 0 1 1 *' };
-/** Longer than any change of the clocks. */
-const LOOK_BACK_MS = 3 * HOUR_MS;
-/** Maximum number of repeated ticks that are skipped: as many as a schedule by the second has in three hours. */
-const REPEATED_MAX = 11_000;
+const NO_TICKS: Ticks = { next: () => undefined, last: () => undefined };
 /** Caches of parsed texts (kilobytes each) and of last responses (bytes each): many schedules share a text and tick together. */
 const PARSED_MAX = 500;
 const NEXT_TICKS_MAX = 20_000;
-
-interface Ticks {
-  next(afterMs: number): number | undefined;
-  last(atMs: number): number | undefined;
-}
 
 const parsed = new LRUCache<string, Ticks>({ max: PARSED_MAX });
 const nextByCron = new LRUCache<string, { after: number; next: number }>({ max: NEXT_TICKS_MAX });
@@ -37,10 +28,7 @@ export function nextTick(cron: string, afterMs: number): number | undefined {
 
 /** The last tick at or before a time. */
 export function lastTick(cron: string, atMs: number): number | undefined {
-  let last = ticksOf(cron).last(atMs);
-  // Searching backward misses a time that the clocks skipped.
-  for (let next = last; next !== undefined && next <= atMs; next = nextTick(cron, next)) last = next;
-  return last;
+  return ticksOf(cron).last(atMs);
 }
 
 /** The next ticks after a time, Unix milliseconds. */
@@ -66,52 +54,19 @@ function ticksOf(cron: string): Ticks {
     const text = cron.trim();
     const schedule = text.replace(TIME_ZONE, '');
     const every = INTERVAL.exec(schedule)?.[1];
-    ticks = every === undefined ? cronTicks(schedule, TIME_ZONE.exec(text)?.[1] ?? 'UTC') : intervalTicks(every);
+    const timeZone = TIME_ZONE.exec(text)?.[1] ?? 'UTC';
+    const found = every === undefined ? cronTicks(NAMES[schedule] ?? schedule, timeZone) : intervalTicks(every);
+    ticks = found ?? NO_TICKS;
     parsed.set(cron, ticks);
   }
   return ticks;
 }
 
-function intervalTicks(every: string): Ticks {
+function intervalTicks(every: string): Ticks | undefined {
   const ms = durationMs(every);
-  if (!ms) return NO_TICKS;
+  if (!ms) return undefined;
   return {
     next: (afterMs) => (Math.floor(afterMs / ms) + 1) * ms,
     last: (atMs) => Math.floor(atMs / ms) * ms,
   };
-}
-
-const NO_TICKS: Ticks = { next: () => undefined, last: () => undefined };
-
-function cronTicks(schedule: string, tz: string): Ticks {
-  const expression = orUndefined(() => CronExpressionParser.parse(NAMES[schedule] ?? schedule, { tz }));
-  if (!expression) return NO_TICKS;
-  const isOfEveryHour = expression.fields.hour.values.length === 24;
-  const find = (fromMs: number, step: 'next' | 'prev') => {
-    // The library throws if the schedule has no time within years.
-    return orUndefined(() => {
-      expression.reset(new Date(fromMs));
-      for (let i = 0; i < REPEATED_MAX; i++) {
-        const tick = expression[step]().getTime();
-        if (isOfEveryHour || !isRepeated(tick, tz)) return tick;
-      }
-      return undefined;
-    });
-  };
-  return { next: (afterMs) => find(afterMs, 'next'), last: (atMs) => find(atMs + 1, 'prev') };
-}
-
-/** Whether the zone's clocks have shown this time before, because they were set back since. */
-function isRepeated(timeMs: number, tz: string): boolean {
-  const offset = wallClockOffsetMs(timeMs, tz);
-  const setBack = wallClockOffsetMs(timeMs - LOOK_BACK_MS, tz) - offset;
-  return setBack > 0 && wallClockOffsetMs(timeMs - setBack, tz) - offset === setBack;
-}
-
-function orUndefined<T>(compute: () => T): T | undefined {
-  try {
-    return compute();
-  } catch {
-    return undefined;
-  }
 }
