@@ -62,6 +62,31 @@ describe('Timeouts of a function', () => {
     expect((await ended(runId)).status).to.equal('Completed');
   });
 
+  it('count `start` from the end of the jitter of a schedule', async () => {
+    const jittering = { id: 'jittering', triggers: [{ cron: '* * * * * *', jitter: '5s' }], timeouts: { start: '2s' } };
+    await host.register(service, [jittering], { appName: 'jittering' });
+    const isLate = (run: { queued_at: string; ended_at: string; status: string }) =>
+      Date.parse(run.ended_at) > Date.parse(run.queued_at) + 2_500;
+    const runs = await service.waitFor('/v1/runs?function_id=jittering-jittering&limit=100', ({ body }) =>
+      body.data?.some(isLate),
+    );
+    await host.register(service, [], { appName: 'jittering' });
+    expect(runs.body.data.find(isLate).status).to.equal('Completed');
+  });
+
+  it('count `start` of a batch from the time of its latest event', async () => {
+    const batchEvents = { maxSize: 2, timeout: '30s' };
+    const fn = { id: 'batch', triggers: [{ event: 'batch/x' }], batchEvents, timeouts: { start: '2s' } };
+    await host.register(service, [fn], { appName: 'batch' });
+    const event = { name: 'batch/x', data: {} };
+    const [eventId] = (await service.post('/e/key', [event, { ...event, ts: Date.now() + 3_000 }])).body.ids;
+    const { body } = await service.waitFor(
+      `/v1/events/${eventId}/runs`,
+      (response) => response.body.data?.length === 1,
+    );
+    expect((await ended(body.data[0].run_id)).status).to.equal('Completed');
+  });
+
   it('cancel a sleeping run after `finish`, and report it to its invoker', async () => {
     await register('sleeper', { finish: '1s' });
     host.on('sleeper', () => sleeps('1h'));

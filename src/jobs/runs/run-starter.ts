@@ -107,6 +107,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
         ...pinnedTo(pins.get(given.id)),
         ...(trace && { trace }),
         queuedAt: nowMs,
+        ...(dueAt > nowMs && { dueAt }),
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
         job: jobs.get(given.id),
       }),

@@ -65,6 +65,8 @@ export interface Run {
   /** Attempts before the current one. */
   attempt: number;
   queuedAt: number;
+  /** Set if it may start only later than it is queued; runs of earlier versions lack it. */
+  dueAt?: number;
   startedAt?: number;
   endedAt?: number;
   /** JSON text of the return value; for a failed run, the app's response if it differs from `error`. */

@@ -10,6 +10,8 @@ export const RUN_FIELDS = {
   status: 's',
   attempt: 'a',
   queuedAt: 'q',
+  /** Absent: it is due when it is queued, or an earlier version created it. */
+  dueAt: 'due_at',
   startedAt: 'b',
   endedAt: 'x',
   output: 'o',

@@ -22,6 +22,8 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   trace?: string;
   keys?: FrozenKeys;
   batch?: readonly string[];
+  /** If it is later than `queuedAt`. */
+  dueAt?: number;
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
   /** Who already executes it (checkpoints.ts); undefined: its first call will. */
@@ -87,6 +89,7 @@ function fieldsOf(run: NewRun): string[] {
   if (run.trace) fields.push(RUN_FIELDS.trace, run.trace);
   if (run.keys) fields.push(RUN_FIELDS.keys, JSON.stringify(run.keys));
   if (run.batch) fields.push(RUN_FIELDS.batch, run.batch.join(''));
+  if (run.dueAt) fields.push(RUN_FIELDS.dueAt, String(run.dueAt));
   if (owner) {
     const { status, startedAt, checkpoint } = RUN_FIELDS;
     fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);

@@ -113,14 +113,16 @@ async function callOnce(
   }
 }
 
-/** Records how long the first call of a run was due: since the run's creation for re-runs and batches, otherwise since its event. */
+/** Records how long the first call of a run was due: since a time after the run's creation if it says so, since its creation for other re-runs
+ *  and batches, otherwise since its event. */
 function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
   if (run.startedAt !== startedAt) {
     // Shows watchers that the run no longer sleeps, waits, or is about to be retried.
     telemetry.publishRun(run, 'Running');
     return;
   }
-  const dueAt = run.retryOf || run.batch || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
+  const createdAt = run.retryOf || run.batch || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
+  const dueAt = run.dueAt ?? createdAt;
   telemetry.recordRunStart(run, Math.max(0, startedAt - dueAt));
 }
 

@@ -24,7 +24,7 @@ export interface Deadline {
 }
 
 /** The fields that a deadline depends on. */
-type TimedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId' | 'queuedAt' | 'startedAt' | 'retryOf'>;
+type TimedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId' | 'queuedAt' | 'dueAt' | 'startedAt' | 'retryOf'>;
 
 interface QueuedRun {
   id: string;
@@ -70,8 +70,9 @@ export class TimeoutTimers extends Composed<{
   async deadlinesOf(env: string, runs: readonly TimedRun[]): Promise<(Deadline | undefined)[]> {
     const table = await this.deps.functions.of(env);
     const timeouts = runs.map(({ functionId }) => timeoutsOf(table.find(functionId)));
-    // A re-run is due when it is created.
-    const onEvents = runs.filter((run, i) => timeouts[i]?.startMs !== undefined && !run.startedAt && !run.retryOf);
+    // Runs of earlier versions do not say when they are due: a re-run when it is created, others at the time of their event.
+    const isUnknown = ({ dueAt, startedAt, retryOf }: TimedRun) => !dueAt && !startedAt && !retryOf;
+    const onEvents = runs.filter((run, i) => timeouts[i]?.startMs !== undefined && isUnknown(run));
     const events = await this.#eventsOf(env, onEvents);
     return runs.map((run, i) => deadlineOf(run, timeouts[i], events.get(run.eventId)));
   }
@@ -148,7 +149,7 @@ function deadlineOf(
     return finishMs === undefined ? undefined : { at: run.startedAt + finishMs, cause: 'finish_timeout' };
   }
   if (startMs === undefined) return undefined;
-  return { at: Math.max(run.queuedAt, event?.ts ?? 0) + startMs, cause: 'start_timeout' };
+  return { at: (run.dueAt ?? Math.max(run.queuedAt, event?.ts ?? 0)) + startMs, cause: 'start_timeout' };
 }
 
 function timerId(runId: string, cause: Deadline['cause']): string {
