@@ -208,6 +208,24 @@ api_keys:
     expect((await api('/v1/webhooks')).map(({ name }: { name: string }) => name)).to.deep.equal(['GitHub', 'Stripe']);
   });
 
+  it('apply --prune deletes all that the file does not have, API keys last, but never the key that it uses', async () => {
+    const { authorization } = (await keyHeaders(service, 'admin')) as { authorization: string };
+    await keyHeaders(service, 'read');
+    await service.post('/v1/event-keys', { name: 'old' }, service.apiHeaders);
+    write('event_keys: []\napi_keys: []\n');
+    const env = { TIDEGATE_API_KEY: authorization.replace('Bearer ', '') };
+    const pruned = await cli(['apply', '--prune', '--yes'], { service, cwd: folder, env });
+    expect(pruned.exitCode, pruned.stderr).to.equal(0);
+    expect(pruned.stdout).to.include('- API key read').and.include('2 to delete.').and.include('Applied 2 changes.');
+    expect(pruned.stderr).to.include('left alone: API key admin').and.include('(this command uses it)');
+    const names = async (path: string) => (await api(path)).map(({ name }: Named) => name.trim());
+    expect([await names('/v1/event-keys'), await names('/v1/api-keys')]).to.deep.equal([[], ['admin']]);
+    const audited = (await api('/v1/audit?limit=2')).map(({ action }: { action: string }) => action);
+    expect(audited).to.deep.equal(['DELETE /v1/api-keys/:id', 'DELETE /v1/event-keys/:id']);
+    const { stdout } = await cliOk(['diff', '--prune'], { service, cwd: folder, env });
+    expect(stdout).to.equal('No changes.\n');
+  });
+
   it('apply changes nothing when a variable is missing, a field unknown, or a key would need another access', async () => {
     write(EXAMPLE.replace('STRIPE_WEBHOOK_SECRET', 'NOT_SET'));
     const missing = await run('apply', '--yes');

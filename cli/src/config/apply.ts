@@ -9,10 +9,14 @@ const PATHS = { webhooks: '/v1/webhooks', event_keys: '/v1/event-keys', api_keys
 const MESSAGE = 'tidegate apply';
 
 /** Creates come first, in the order of the kinds: a webhook needs its environment. Deletions are in the reverse order: a channel that
- *  a rule names alone cannot be deleted. */
+ *  a rule names alone cannot be deleted. API keys come last: they cannot be had back, and a deletion before them may fail. */
 export function inOrder(changes: readonly Change[]): Change[] {
-  const deletions = changes.filter(({ action }) => action === 'delete');
-  return [...changes.filter(({ action }) => action !== 'delete'), ...deletions.reverse()];
+  const deletions = changes.filter(({ action }) => action === 'delete').reverse();
+  return [
+    ...changes.filter(({ action }) => action !== 'delete'),
+    ...deletions.filter(({ kind }) => kind !== 'api_keys'),
+    ...deletions.filter(({ kind }) => kind === 'api_keys'),
+  ];
 }
 
 /** Runs before anything is changed. @throws CliError that names the variables that are not set */

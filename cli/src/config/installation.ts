@@ -13,6 +13,8 @@ export interface Present {
   entry: Entry;
   /** The ID in the API; for an environment, its name. */
   id: string;
+  /** API keys only: the requests of this program are made with it. */
+  isInUse?: boolean;
   /** Webhooks only. */
   version?: number;
   /** The behavior of a webhook, whether chosen or by default. */
@@ -144,7 +146,10 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
   },
   async api_keys(api) {
     const all: Json[] = await api.all('/v1/api-keys');
-    return all.map(({ id, name, access, environment }) => ({ id, entry: { name, access, environment } }));
+    return all.map(({ id, name, access, environment, hint }) => {
+      // The service shows no more of a key. Another one that ends likewise counts as in use too.
+      return { id, entry: { name, access, environment }, isInUse: api.settings.apiKey?.endsWith(hint) === true };
+    });
   },
 };
 

@@ -41,7 +41,15 @@ export interface Change {
 export interface Plan {
   changes: Change[];
   /** Objects that the service has and the document does not. */
-  unmanaged: { kind: Kind; entry: Entry; id: string }[];
+  unmanaged: Unmanaged[];
+}
+
+export interface Unmanaged {
+  kind: Kind;
+  entry: Entry;
+  id: string;
+  /** An API key only: the requests of this program are made with it. */
+  isInUse: boolean;
 }
 
 export interface PlanOptions {
@@ -72,21 +80,25 @@ export function planOf(document: Document, installation: Installation, options: 
       const blockedBy = present && blockOf(kind, fields);
       plan.changes.push(blockedBy === undefined ? change : { ...change, blockedBy });
     }
-    for (const [identity, { entry, id }] of installation[kind]) {
+    for (const [identity, { entry, id, isInUse = false }] of installation[kind]) {
       // Production always exists.
       if (!named.has(identity) && !(kind === 'environments' && entry.name === PRODUCTION))
-        plan.unmanaged.push({ kind, entry, id });
+        plan.unmanaged.push({ kind, entry, id, isInUse });
     }
   }
   if (options.prune) {
     const deletions = plan.unmanaged
-      // Environments have events and runs: they are archived by hand.
-      .filter(({ kind }) => kind !== 'environments')
+      .filter((one) => !isKept(one))
       .map(({ kind, entry, id }): Change => ({ action: 'delete', kind, entry, id, fields: [] }));
     plan.changes.push(...deletions);
-    plan.unmanaged = plan.unmanaged.filter(({ kind }) => kind === 'environments');
+    plan.unmanaged = plan.unmanaged.filter(isKept);
   }
   return plan;
+}
+
+/** Environments have events and runs: they are archived by hand. Without the key in use, neither this apply could go on nor the next begin. */
+function isKept({ kind, isInUse }: Unmanaged): boolean {
+  return kind === 'environments' || isInUse;
 }
 
 function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets }: PlanOptions): FieldChange[] {

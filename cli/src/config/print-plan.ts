@@ -27,8 +27,10 @@ export function printPlan(output: Output, { changes, unmanaged }: Plan): void {
     changes.length === 0 ? 'No changes.' : `${counts[0]} to create, ${counts[1]} to update, ${counts[2]} to delete.`,
   );
   if (unmanaged.length === 0) return;
-  const names = unmanaged.map(({ kind, entry }) => `${NAME_OF_KIND[kind]} ${describeEntry(entry)}`).join(', ');
-  output.note(printable(`Not in the file, and left alone: ${names}`));
+  const names = unmanaged.map(({ kind, entry, isInUse }) => {
+    return `${NAME_OF_KIND[kind]} ${describeEntry(entry)}${isInUse ? ' (this command uses it)' : ''}`;
+  });
+  output.note(printable(`Not in the file, and left alone: ${names.join(', ')}`));
 }
 
 /** As JSON. */
@@ -45,11 +47,12 @@ export function presentPlan({ changes, unmanaged }: Plan): Json {
         blocked_by: blockedBy,
       };
     }),
-    unmanaged: unmanaged.map(({ kind, entry, id }) => ({
+    unmanaged: unmanaged.map(({ kind, entry, id, isInUse }) => ({
       kind,
       name: entry.name,
       environment: entry.environment ?? null,
       id,
+      in_use: isInUse,
     })),
   };
 }
