@@ -186,6 +186,56 @@ describe('Expressions', () => {
     );
   });
 
+  const LONG = {
+    order: 1234567890123456789n,
+    next: 1234567890123456790n,
+    rounded: 1234567890123456800,
+    text: '1234567890123456789',
+    small: 100,
+    orders: [1234567890123456789n],
+    nested: { order: 1234567890123456789n },
+    json: '{"order":1234567890123456789}',
+  };
+
+  it('compare integers that a double cannot hold digit by digit, with values of any type', () => {
+    const met = [
+      'event.data.order == event.data.order',
+      'event.data.order == 1234567890123456789 && 1234567890123456789 == event.data.order',
+      'event.data.order != event.data.next && event.data.next != event.data.order',
+      'event.data.order != event.data.rounded && event.data.rounded != event.data.order',
+      'event.data.order < event.data.next && event.data.next >= event.data.order',
+      'event.data.order > event.data.rounded && event.data.rounded < event.data.order',
+      'event.data.order > event.data.small && event.data.order > 1.5 && event.data.order > null',
+      'event.data.order in event.data.orders && !(event.data.next in event.data.orders)',
+      'event.data.order in [1, 1234567890123456789]',
+      'event.data.orders == [event.data.order] && event.data.orders != [event.data.next]',
+      'event.data.nested == {"order": event.data.order} && event.data.nested != {"order": event.data.next}',
+      'event.data.orders.exists(order, order == event.data.order)',
+      'json_parse(event.data.json).order == event.data.order',
+      'event.data.order != event.data.text && event.data.text != event.data.order',
+      'event.data.order != event.data.missing && event.data.order != event.data.orders',
+      'string(event.data.order) == event.data.text && "n" + event.data.order == "n1234567890123456789"',
+      'event.data.order > event.data.text || event.data.order == 1234567890123456789',
+    ];
+    for (const source of met)
+      expect(compile(source).evaluate({ event: { data: LONG } }).result, source).to.equal('met');
+    for (const source of ['event.data.order > event.data.text', 'size(event.data.order) > 0'])
+      expect(compile(source).evaluate({ event: { data: LONG } }).result, source).to.equal('not_met');
+  });
+
+  it('compute with them as with all numbers of JSON, and with int() as with integers', () => {
+    const computed = (source: string) => compile(source).valueOf({ event: { data: LONG } }).value;
+    expect(computed('event.data.order / 1000000000000000000')).to.be.closeTo(1.23456789, 1e-8);
+    expect(computed('event.data.order + 1')).to.equal(1234567890123456800);
+    expect(computed('1 + event.data.order')).to.equal(1234567890123456800);
+    expect(computed('event.data.order - event.data.small')).to.equal(1234567890123456800 - 100);
+    expect(computed('[event.data.order].map(order, order * 2)')).to.deep.equal([1234567890123456800 * 2]);
+    expect(computed('type(event.data.order) == type(event.data.small)')).to.equal(true);
+    expect(computed('int(event.data.order) + 1')).to.equal(1234567890123456790n);
+    expect(computed('int(event.data.order) % 16')).to.equal(5n);
+    expect(computed('double(event.data.order)')).to.equal(1234567890123456800);
+  });
+
   it('end within their fuel, with the same result each time, for any combination', () => {
     fc.assert(
       fc.property(expressions.filter(isWithinBounds), fc.jsonValue({ maxDepth: 3 }), (source, data) => {

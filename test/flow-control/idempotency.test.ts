@@ -9,6 +9,11 @@ import { ingested, runsOf, sendAll, undecided } from './events.ts';
 
 const DAY_MS = 86_400_000;
 
+interface Explained {
+  outcome: string;
+  reason: string | null;
+}
+
 describe('An idempotency key', () => {
   itOnSingleRedis(
     'has one run for each value when jobs repeat, and each of 10,000 events has a run or a decision',
@@ -200,6 +205,37 @@ describe('A function with an idempotency key', () => {
     await service.waitFor(path, ({ body }) => body.data.length === 1);
     const again = await send('b');
     await service.waitFor(`/v1/events/${again}/decisions`, ({ body }) => body.data[0]?.outcome === 'ran');
+  });
+
+  it('runs for each of the orders whose numbers are the same 64-bit float', async () => {
+    service = await startService();
+    const functions = [
+      { id: 'f', triggers: [{ event: 'once/long' }], idempotency: 'event.data.order' },
+      { id: 'text', triggers: [{ event: 'once/long' }], idempotency: '"order-" + event.data.order' },
+      { id: 'if', triggers: [{ event: 'once/long', expression: 'event.data.order == 1234567890123456789' }] },
+    ];
+    await host.register(service, functions);
+    const orders = ['1234567890123456789', '1234567890123456788', '1234567890123456789', '1234567890123456768'];
+    const found: object[] = [];
+    for (const order of [...orders, '1234567890123456800']) {
+      const { body } = await service.post('/e/key', `{"name":"once/long","data":{"order":${order}}}`);
+      const path = `/v1/events/${body.ids[0]}/decisions`;
+      const decided = await service.waitFor(
+        path,
+        ({ body }) => body.data?.length === 3 && body.data.every(({ outcome }: Explained) => outcome !== 'pending'),
+      );
+      found.push(decided.body.data.map(({ reason }: Explained) => reason));
+      if (order !== '1234567890123456788') continue;
+      const text = await (await fetch(service.url + path, { headers: service.apiHeaders })).text();
+      expect(text).to.include(`{"path":"event.data.order","value":${order},`);
+    }
+    expect(found).to.deep.equal([
+      [null, null, null],
+      [null, 'expression_false', null],
+      ['idempotent', null, 'idempotent'],
+      [null, 'expression_false', null],
+      [null, 'expression_false', null],
+    ]);
   });
 
   it('returns the run of the same value to an invocation', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isShallow, MAX_DEPTH, parseExact, parseStored } from '../../src/model/values/json.ts';
+import { isShallow, MAX_DEPTH, parseExact, parseIntegers, parseStored } from '../../src/model/values/json.ts';
 
 describe('parseExact', () => {
   it('round-trips integers and fractions that a double cannot represent', () => {
@@ -119,5 +119,74 @@ describe('parseExact', () => {
   it('checks the value if the text has duplicate keys: the last one counts', () => {
     const text = `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)},"a":1}`;
     expect(isShallow(JSON.parse(text), text)).to.equal(true);
+  });
+});
+
+describe('parseIntegers', () => {
+  it('has a bigint for each integer that a double may confuse with another, and else what JSON.parse has', () => {
+    const texts: [text: string, value: unknown][] = [
+      ['9007199254740991', 9007199254740991],
+      ['9007199254740992', 9007199254740992n],
+      ['-9007199254740993', -9007199254740993n],
+      ['1234567890123456789', 1234567890123456789n],
+      ['18446744073709551615', 18446744073709551615n],
+      // Exact as a double, whose text says so.
+      ['5000000000000000000000', 5e21],
+      ['5000000000000000000001', 5000000000000000000001n],
+      ['9'.repeat(80), BigInt('9'.repeat(80))],
+      ['9'.repeat(81), 1e81],
+      ['1234567890123456789.5', 1234567890123456800],
+      ['1234567890123456789e0', 1234567890123456800],
+      ['0.12345678901234567', Number('0.12345678901234567')],
+    ];
+    for (const [text, value] of texts) {
+      for (const [around, of] of [
+        [text, (parsed: unknown) => parsed],
+        [`[0, ${text}]`, (parsed: unknown) => (parsed as unknown[])[1]],
+        [`{"a":{"b":[${text}]}}`, (parsed: unknown) => (parsed as { a: { b: unknown[] } }).a.b[0]],
+      ] as const) {
+        expect(of(parseIntegers(around)), around).to.equal(value);
+      }
+    }
+    expect(parseIntegers('{"a":"1234567890123456789","b":", 1234567890123456789"}')).to.deep.equal({
+      a: '1234567890123456789',
+      b: ', 1234567890123456789',
+    });
+  });
+
+  it('never confuses two integers of up to 80 digits, wherever they stand', () => {
+    const integers = fc.oneof(
+      fc.bigInt({ min: -(2n ** 66n), max: 2n ** 66n }),
+      fc.bigInt({ min: -(10n ** 80n) + 1n, max: 10n ** 80n - 1n }),
+      fc
+        .tuple(fc.integer({ min: 50, max: 64 }), fc.integer({ min: -3, max: 3 }))
+        .map(([n, d]) => 2n ** BigInt(n) + BigInt(d)),
+    );
+    fc.assert(
+      fc.property(integers, fc.integer({ min: -2, max: 2 }), fc.string(), (a, distance, before) => {
+        const b = a + BigInt(distance);
+        const parsed = (integer: bigint) =>
+          (parseIntegers(`${JSON.stringify({ before }).slice(0, -1)},"n":${integer}}`) as { n: bigint | number }).n;
+        // biome-ignore lint/suspicious/noDoubleEquals: as expressions compare a bigint with a double
+        expect(parsed(a) == parsed(b), `${a} and ${b}`).to.equal(a === b);
+        expect(parsed(a) < parsed(b), `${a} and ${b}`).to.equal(a < b);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('takes little time for numbers of many digits, and for many numbers', () => {
+    const many = `[${Array(30_000).fill('1234567890123456800').join()}]`;
+    const before = process.cpuUsage();
+    expect(parseIntegers(`{"a":${'9'.repeat(500_000)},"b":-${'9'.repeat(300)}}`)).to.deep.equal({
+      a: Infinity,
+      b: -1e300,
+    });
+    const parsed = parseIntegers(many) as unknown[];
+    expect(parsed[0]).to.equal(1234567890123456800n);
+    // Numbers after the first 20,000 are doubles.
+    expect(parsed.at(-1)).to.equal(1234567890123456800);
+    const { user, system } = process.cpuUsage(before);
+    expect(user + system).to.be.below(500_000);
   });
 });

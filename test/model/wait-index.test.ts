@@ -2,10 +2,15 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileWait } from '../../src/model/expressions/expression.ts';
 import { valueAt } from '../../src/model/expressions/paths.ts';
-import { digestOf, indexWait } from '../../src/model/runs/wait-index.ts';
+import { digestOf, indexWait, readWait } from '../../src/model/runs/wait-index.ts';
 
 const FIELDS = ['a', 'b', 'c.d', 'c.missing', 'missing'];
-const scalars = fc.constantFrom<unknown>(null, true, false, 0, 1, 1.5, -1, '', 'a', '1', 'null');
+const LONG = 1234567890123456789n;
+const scalars = fc.constantFrom<unknown>(
+  ...[null, true, false, 0, 1, 1.5, -1, '', 'a', '1', 'null'],
+  // Of all these, the double is the same.
+  ...[LONG, LONG, LONG - 1n, Number(LONG), String(LONG)],
+);
 const values = fc.oneof(
   scalars,
   fc.array(scalars, { maxLength: 2 }),
@@ -27,6 +32,7 @@ const operands = fc.oneof(
     '1',
     '1.0',
     'true',
+    '1234567890123456789',
     '(event.data.a + "a")',
     'async["data"].a',
     'async.data.a[0]',
@@ -55,7 +61,7 @@ describe('The index of waits', () => {
         const given = { runId: 'r', functionId: 'f', eventId: 'e', expression };
         const { wait, equality } = indexWait(given, caused);
         const { result } = compileWait(expression).evaluate({ event: caused, async: received });
-        const stored = JSON.parse(JSON.stringify(wait.caused ?? caused));
+        const stored = wait.caused === undefined ? caused : JSON.parse(JSON.stringify(wait.caused));
         const ofStored = compileWait(expression).evaluate({ event: stored, async: received }).result;
         expect(ofStored, 'the stored part of the event is enough').to.equal(result);
         if (equality) indexed++;
@@ -68,6 +74,32 @@ describe('The index of waits', () => {
     );
     expect(met).to.be.above(100);
     expect(indexed).to.be.above(100);
+  });
+
+  it('has the same key for equal numbers, whatever their types, and for all numbers the key of earlier versions', () => {
+    const numbers = fc.oneof(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.double(), fc.integer());
+    fc.assert(
+      fc.property(numbers, (number) => {
+        const key = digestOf(['data', 'n'], number);
+        expect(digestOf(['data', 'n'], Number(number))).to.equal(key);
+        if (Number.isInteger(Number(number))) expect(digestOf(['data', 'n'], BigInt(Number(number)))).to.equal(key);
+      }),
+    );
+    expect(digestOf(['data', 'n'], 1234567890123456800)).to.equal('mn70eCrvab6edfcKBDMBtR');
+    expect(digestOf(['data', 'n'], 1)).to.equal('vxt1mqqb5OhZ7nLaS_lYI-');
+  });
+
+  it('has no values of the triggering event that earlier versions rounded, nor long integers', () => {
+    const given = { runId: 'r', functionId: 'f', eventId: 'e', expression: 'async.data.n == event.data.n' };
+    const { wait, equality } = indexWait(given, { data: { n: LONG } });
+    expect(wait).to.deep.equal(given);
+    expect(equality?.digest).to.equal(digestOf(['data', 'n'], Number(LONG)));
+    const rounded = { ...given, caused: { data: { n: Number(LONG) } } };
+    expect(readWait(JSON.stringify(rounded))).to.deep.equal(given);
+    for (const n of [12, 'A1', 999_999_999_999_999, String(LONG)]) {
+      const stored = { ...given, caused: { data: { n } } };
+      expect(readWait(JSON.stringify(stored))).to.deep.equal(stored);
+    }
   });
 
   it('finds a wait for a field that the triggering event does not have, by its absence', () => {

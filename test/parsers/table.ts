@@ -33,7 +33,7 @@ import { LOG_BATCH_MAX_BYTES, linesOf, logBatchSchema } from '../../src/model/ru
 import { parseOps } from '../../src/model/runs/operation.ts';
 import { retryAfterMs } from '../../src/model/runs/retry.ts';
 import { parseSearch, LENGTH_MAX as SEARCH_CHARACTERS } from '../../src/model/search/parse.ts';
-import { isShallow, parseExact } from '../../src/model/values/json.ts';
+import { isShallow, parseExact, parseIntegers, tryParseJson } from '../../src/model/values/json.ts';
 import { durationMs, momentMs } from '../../src/model/values/time.ts';
 import { extractSpan } from '../../src/tracing/carrier.ts';
 import { FUNCTION_LIMITS } from '../support/function-limits.ts';
@@ -204,6 +204,12 @@ export const PARSERS: readonly Parser[] = [
       ['fields that no event has', `{"name":"x","data":{},${numbered(EVENT_BYTES - 50, (n) => `"${n}":1,`)}"z":1}`],
     ],
     parse: (text) => validateEvents(parseExact(text), text),
+  },
+  {
+    name: 'numbers of expressions',
+    bytes: EVENT_BYTES,
+    attacks: json(EVENT_BYTES),
+    parse: (text) => tryParseJson(text, parseIntegers),
   },
   { name: 'the depth of JSON', bytes: EVENT_BYTES, attacks: json(EVENT_BYTES), parse: (text) => isShallow([], text) },
   {

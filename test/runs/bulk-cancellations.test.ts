@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { rawJson } from '../../src/model/values/json.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -10,8 +11,8 @@ describe('Bulk cancellations', () => {
   before(async () => {
     service = await startService();
     host = await startAppHost();
-    for (const id of ['one', 'two', 'many']) host.on(id, () => SLEEPS);
-    const functions = ['one', 'two', 'many'].map((id) => ({ id, triggers: [{ event: `bulk/${id}` }] }));
+    for (const id of ['one', 'two', 'many', 'long']) host.on(id, () => SLEEPS);
+    const functions = ['one', 'two', 'many', 'long'].map((id) => ({ id, triggers: [{ event: `bulk/${id}` }] }));
     host.offer(service, functions, { appName: 'bulk' });
     await service.post('/v1/apps', { url: host.url });
   });
@@ -49,6 +50,17 @@ describe('Bulk cancellations', () => {
     await done(responseBody.data.id, 2);
     expect([await runsOf('one', 'Cancelled'), await runsOf('one', 'Running')]).to.deep.equal([2, 1]);
     expect(await runsOf('two', 'Running')).to.equal(1);
+  });
+
+  it('do not cancel a run whose event has another number that is the same 64-bit float', async () => {
+    const [order, other] = ['1234567890123456789', '1234567890123456788'];
+    await start('long', [{ order: rawJson(order) }, { order: rawJson(other) }]);
+    const { body } = await create({
+      ...{ app_id: 'bulk', function_id: 'long', started_before: later(5_000) },
+      if: `event.data.order == ${order}`,
+    });
+    await done(body.data.id, 1);
+    expect([await runsOf('long', 'Cancelled'), await runsOf('long', 'Running')]).to.deep.equal([1, 1]);
   });
 
   it('also cancel runs that are queued before the end of the range', async () => {

@@ -136,6 +136,39 @@ describe('Waits for events', () => {
       }
     });
 
+    it('an event ends no wait, and cancels no run, of an order whose number is the same 64-bit float', async () => {
+      const expression = 'async.data.order == event.data.order';
+      const sendOrder = async (name: string, order: string) =>
+        (await service.post('/e/key', `{"name":"${name}","data":{"order":${order}}}`)).body.ids[0] as string;
+      host.on('f', waiting('long/go', { if: expression, timeout: '1h' }));
+      host.on('after', () => ({}));
+      const functions = [
+        { id: 'f', triggers: [{ event: 'long/x' }], cancel: [{ event: 'long/stop', if: expression }] },
+        { id: 'after', triggers: [{ event: 'long/after' }] },
+      ];
+      await host.register(service, functions, { appName: 'long' });
+      const orders = ['1234567890123456789', '1234567890123456788'];
+      const [stopped, met] = [
+        await sendOrder('long/x', '1234567890123456790'),
+        await sendOrder('long/x', orders[0] as string),
+      ];
+      await until(async () => host.calls('f').length === 2, { describe: 'both runs are called' });
+      await until(
+        async () => {
+          const states = await Promise.all([stopped, met].map((id) => service.get(`/v1/events/${id}/runs`)));
+          return states.every(({ body }) => body.data[0].state.kind === 'waiting_for_event');
+        },
+        { describe: 'both runs wait' },
+      );
+      for (const name of ['long/stop', 'long/go', 'long/after']) await sendOrder(name, orders[1] as string);
+      await host.nextCall('after');
+      expect(host.calls('f')).to.have.length(2);
+      await sendOrder('long/stop', '1234567890123456790');
+      await sendOrder('long/go', orders[0] as string);
+      const [[cancelled], [completed]] = [await ended(stopped), await ended(met)];
+      expect([cancelled.status, completed.status]).to.deep.equal(['Cancelled', 'Completed']);
+    });
+
     it('an event ends no wait, and cancels no run, by a field that it and the run’s own event lack', async () => {
       const expression = 'async.data.order == event.data.order';
       const sendBoth = async (data: { at: string }) => {

@@ -40,6 +40,8 @@ describe('Filters of webhooks', () => {
     ['body.SmsStatus == ["received"]', true, 'SmsStatus=received&From=1', { headers: form }],
     ['body == {}', true, 'no JSON', { headers: { 'content-type': 'text/plain' } }],
     ['body.amount > 100', true, { amount: 101 }],
+    ['body.order == 1234567890123456789', true, '{"order":1234567890123456789}'],
+    ['body.order == 1234567890123456789', false, '{"order":1234567890123456788}'],
     ['body.missing == "a"', false, {}],
     ['body.missing != "a"', true, {}],
     ['has(body.missing)', false, {}],

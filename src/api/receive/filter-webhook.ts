@@ -6,10 +6,10 @@ import { ServiceError } from '../../errors.ts';
 import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
 import { type FuelBudget, FuelBudgets, QUARANTINE_UNITS } from '../../model/expressions/fuel-budgets.ts';
 import { addTo } from '../../model/values/counting.ts';
+import { parseIntegers, tryParseShallow } from '../../model/values/json.ts';
 import { iso } from '../../model/values/time.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
-import { bodyOf } from './webhook-request.ts';
 
 /** Fuel that the filter of one webhook may spend before it yields the event loop: about 10 ms. */
 const TURN_UNITS = 2 * EVALUATION_UNITS;
@@ -58,7 +58,7 @@ export class WebhookFilters {
 
 /** The request as expressions see it. */
 export function requestScopeOf({ method, headers, query, body, raw }: FilteredRequest) {
-  return { method, headers: joined(headers), query, body: bodyOf({ body, raw }) };
+  return { method, headers: joined(headers), query, body: body ?? tryParseShallow(raw, parseIntegers) ?? {} };
 }
 
 /** Joins repeated headers, as documented for filters. */

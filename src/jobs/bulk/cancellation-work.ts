@@ -1,5 +1,5 @@
 /** Bulk cancellations as bulk operations: passes over the active runs of a function, until one has covered the whole time range. */
-import { payloadOf } from '../../model/events/event.ts';
+import { comparableRecordOf, payloadOf } from '../../model/events/event.ts';
 import { tryCompile } from '../../model/expressions/expression.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import {
@@ -116,5 +116,7 @@ async function idsThatMeet(
 /** The result is keyed by event ID. */
 async function payloadsOf(env: string, runs: readonly Run[], events: CancellationWorkDeps['events']) {
   const records = await events.records(env, [...new Set(runs.map(({ eventId }) => eventId))]);
-  return new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
+  return new Map(
+    records.flatMap((record) => (record ? [[record.internal_id, payloadOf(comparableRecordOf(record))]] : [])),
+  );
 }

@@ -1,6 +1,6 @@
 /** Events as the service accepts and stores them (docs/events.md). */
 import { z } from 'zod';
-import { isJsonObject } from '../values/json.ts';
+import { isJsonObject, mayHaveLongIntegers, parseIntegers } from '../values/json.ts';
 import { EVENT_ORDER, type EventOrder } from '../webhooks/webhook-order.ts';
 import { metaSchema } from './sessions.ts';
 
@@ -98,6 +98,9 @@ export function isFrom(source: string, filter: string): boolean {
   return (source === wanted || source.startsWith(`${wanted}:`)) !== isOthers;
 }
 
+/** The payload with the digits of numbers, by the `data` of a record that may lack some. */
+const payloads = new WeakMap<object, string>();
+
 /** A complete event: its payload and its metadata. `request_id` and `index` identify the send, which distinguishes a job that runs twice
  *  from an event that was sent twice. */
 export interface EventRecord extends Event {
@@ -157,6 +160,8 @@ export function toEnvelope(
 /** @param parse JSON.parse, or parseExact to preserve every digit */
 export function recordOf(event: RecordParts, parse: (text: string) => unknown = JSON.parse): EventRecord {
   const sent = parse(event.payload) as Event;
+  const losesDigits = parse !== JSON.parse || mayHaveLongIntegers(event.payload);
+  if (losesDigits && isJsonObject(sent.data)) payloads.set(sent.data, event.payload);
   const { internalId, receivedAt, requestId, index } = event;
   return {
     ...sent,
@@ -166,6 +171,14 @@ export function recordOf(event: RecordParts, parse: (text: string) => unknown = 
     request_id: requestId,
     index,
   };
+}
+
+/** The record with numbers as expressions compare them. */
+export function comparableRecordOf(record: EventRecord): EventRecord {
+  const payload = payloads.get(record.data);
+  if (payload === undefined) return record;
+  const { data, user } = parseIntegers(payload) as Event;
+  return { ...record, data, ...(user !== undefined && { user }) };
 }
 
 /** Copies a stored event for a new send, without its time and its deduplication ID. */
@@ -204,10 +217,11 @@ export function receivedEventOf(record: EventRecord): Event & { ts: number } {
 
 /** An event as expressions see it (docs/functions.md#expressions): `event` and `async` in the expressions of waits; `id` is the sender's, else the internal ID. */
 export function expressionEventOf(record: EventRecord): Record<string, unknown> {
-  return { user: {}, v: null, ...payloadOf(record) };
+  return { user: {}, v: null, ...payloadOf(comparableRecordOf(record)) };
 }
 
 /** `event` in the expressions of triggers, with additional fields that the service knows. */
 export function triggerEventOf(record: EventRecord, source: Source): Record<string, unknown> {
-  return { ...record, source, ...expressionEventOf(record) };
+  const comparable = comparableRecordOf(record);
+  return { ...comparable, source, ...expressionEventOf(comparable) };
 }

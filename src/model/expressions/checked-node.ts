@@ -7,6 +7,8 @@ export interface CheckedNode {
   op: string;
   args: unknown;
   handle?: Handle;
+  /** `dyn` for a value of JSON. */
+  checkedType?: { name: string };
   meta: { alternate?: CheckedNode; macro?: { macroHasProps?: CheckedNode[] } };
   /** Operands of logical and conditional operators. */
   left?: CheckedNode;

@@ -1,6 +1,6 @@
 /** Functions that the protocol adds to CEL (docs/functions.md#expressions). */
 import type { Environment } from '@marcbachmann/cel-js';
-import { isShallow } from '../values/json.ts';
+import { isShallow, parseIntegers } from '../values/json.ts';
 import { durationMs } from '../values/time.ts';
 import { NOT_EVALUABLE } from './fuel.ts';
 
@@ -75,7 +75,7 @@ function b64decode(text: string): string {
 function jsonParse(text: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseIntegers(text);
   } catch {
     throw NOT_EVALUABLE;
   }

@@ -3,6 +3,7 @@
 import { partsOf } from './bounds.ts';
 import type { CheckedNode, Handle } from './checked-node.ts';
 import { type Fuel, NOT_EVALUABLE } from './fuel.ts';
+import { toDouble, withDoubles } from './long-integers.ts';
 import { tolerateConditions, tolerateMissing } from './missing-values.ts';
 import { compilePattern } from './pattern.ts';
 
@@ -58,17 +59,24 @@ function metered(node: CheckedNode, handle: Handle, fuel: Fuel): Handle {
         }
         return handle(value, among, ...rest);
       };
-    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+      return withDoubles(node, handle);
+    case '+': {
+      const add = withDoubles(node, handle);
+      return (a, b, ...rest) => {
+        payOrder(a, b, fuel);
+        return add(a, b, ...rest);
+      };
+    }
     case '<':
     case '<=':
     case '>':
     case '>=':
       return (a, b, ...rest) => {
-        if (typeof a === 'string' && typeof b === 'string') fuel.spendOnText(a.length + b.length);
-        else if (typeof a === 'object' && typeof b === 'object') {
-          fuel.spendOnValue(a);
-          fuel.spendOnValue(b);
-        }
+        payOrder(a, b, fuel);
         return handle(a, b, ...rest);
       };
     case 'comprehension':
@@ -79,6 +87,7 @@ function metered(node: CheckedNode, handle: Handle, fuel: Fuel): Handle {
       };
     case 'call': {
       const [name] = node.args as [string];
+      if (name === 'type') return (args, ...rest) => handle((args as unknown[]).map(toDouble), ...rest);
       return (args, ...rest) => {
         payCall(name, args as unknown[], fuel);
         return handle(args, ...rest);
@@ -103,6 +112,14 @@ function payComparison(a: unknown, b: unknown, fuel: Fuel): void {
   } else if (typeof a === 'object' && typeof b === 'object' && a !== null && b !== null) {
     fuel.spendOnAll(a);
     fuel.spendOnAll(b);
+  }
+}
+
+function payOrder(a: unknown, b: unknown, fuel: Fuel): void {
+  if (typeof a === 'string' && typeof b === 'string') fuel.spendOnText(a.length + b.length);
+  else if (typeof a === 'object' && typeof b === 'object') {
+    fuel.spendOnValue(a);
+    fuel.spendOnValue(b);
   }
 }
 

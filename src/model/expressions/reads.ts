@@ -1,4 +1,6 @@
 /** The values that an expression reads of an event, shortened for display. */
+
+import { rawJson } from '../values/json.ts';
 import type { Expression } from './expression.ts';
 import { type Path, pathsIn, valueAt } from './paths.ts';
 
@@ -36,12 +38,21 @@ function shortened(value: unknown): Pick<Read, 'value' | 'shortened'> {
   if (typeof value === 'string' && value.length > VALUE_LENGTH) {
     return { value: `${value.slice(0, VALUE_LENGTH).toWellFormed()}…`, shortened: true };
   }
-  return lengthOf(value, VALUE_LENGTH) > VALUE_LENGTH ? { value: null, shortened: true } : { value };
+  return lengthOf(value, VALUE_LENGTH) > VALUE_LENGTH ? { value: null, shortened: true } : { value: toJson(value) };
+}
+
+/** Long integers of an event are bigints, which JSON.stringify rejects. */
+function toJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return rawJson(String(value));
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(toJson);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toJson(inner)]));
 }
 
 /** Lower bound of the value's JSON length; stops counting above the maximum. */
 function lengthOf(value: unknown, max: number): number {
   if (typeof value === 'string') return value.length;
+  if (typeof value === 'bigint') return String(value).length;
   if (typeof value !== 'object' || value === null) return 1;
   let length = 2;
   const isList = Array.isArray(value);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileWait } from '../expressions/expression.ts';
 import { type Path, pathOf, pathsIn, valueAt } from '../expressions/paths.ts';
-import { isJsonObject } from '../values/json.ts';
+import { isJsonObject, mayHaveLongIntegers } from '../values/json.ts';
 import { expressionOf, type Wait } from './wait.ts';
 
 /** Characters of the triggering event stored with a wait; if the expression needs more, the event is read when the wait is checked. */
@@ -20,7 +20,7 @@ export interface Equality {
   digest: string;
 }
 
-/** Adds the values that the expression reads of the triggering event to the wait, and finds its index key.
+/** Adds the values that the expression reads of the triggering event to the wait, if they are short, and finds its index key.
  *  @param caused the triggering event as expressions see it; undefined if unknown */
 export function indexWait(wait: Wait, caused: unknown): { wait: Wait; equality?: Equality | undefined } {
   const { expression } = wait;
@@ -28,6 +28,13 @@ export function indexWait(wait: Wait, caused: unknown): { wait: Wait; equality?:
   const read = readOf(expression, caused);
   const small = sizeOf(read) <= MAX_CAUSED && JSON.stringify(read).length <= MAX_CAUSED;
   return { wait: small ? { ...wait, caused: read } : wait, equality: equalityOf(expression, caused) };
+}
+
+/** A stored wait. Earlier versions stored long integers as doubles, which may be other numbers: then the event is read. */
+export function readWait(text: string): Wait {
+  const wait = JSON.parse(text) as Wait;
+  if (wait.caused !== undefined && mayHaveLongIntegers(text)) delete wait.caused;
+  return wait;
 }
 
 /** A necessary condition on the received event; undefined if the expression has no indexable equality.
@@ -58,7 +65,7 @@ export function digestOf(path: Path, value: unknown): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value.length > MAX_INDEXED ? undefined : `"${value}`;
-  // An integer in an expression equals the double of an event. If a double cannot represent it, the expression later rejects the event.
+  // Numbers that are equal, of whichever type, are the same double. The expression later rejects others of that double.
   if (typeof value === 'number' || typeof value === 'bigint') return `${Number(value) + 0}`;
   if (typeof value === 'boolean' || value === null) return `${value}`;
   return undefined;
@@ -77,9 +84,11 @@ function readOf(expression: string, caused: unknown): unknown {
 /** Cached, because many waits can share the same value. */
 const sizes = new WeakMap<object, number>();
 
-/** Lower bound of the value's JSON length; stops counting at MAX_CAUSED. */
+/** Lower bound of the value's JSON length; stops counting at MAX_CAUSED. A long integer is never stored: a reader of the wait would take it
+ *  for a double. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
+  if (typeof value === 'bigint') return MAX_CAUSED + 1;
   if (typeof value !== 'object' || value === null) return 1;
   const known = sizes.get(value);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 /** JSON values: types, maximum depth, and descriptions for messages. */
 import { endOfString } from './exact-json.ts';
 
-export { parseExact, parseStored } from './exact-json.ts';
+export { mayHaveLongIntegers, parseExact, parseIntegers, parseStored, rawJson } from './exact-json.ts';
 
 export const MAX_DEPTH = 500;
 
@@ -52,17 +52,17 @@ function depthWithin(value: unknown, levels: number): boolean {
 }
 
 /** @returns the value; undefined if the text is not JSON */
-export function tryParseJson(text: string): unknown {
+export function tryParseJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }
 }
 
 /** @returns the value; undefined if the text is not JSON, or nested too deeply */
-export function tryParseShallow(text: string): unknown {
-  const value = tryParseJson(text);
+export function tryParseShallow(text: string, parse?: (text: string) => unknown): unknown {
+  const value = tryParseJson(text, parse);
   return isShallow(value, text) ? value : undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Finds the waits that events may meet: waits that require no value, and waits that require a value that an event has. */
 import { type Path, valueAt } from '../../model/expressions/paths.ts';
 import type { Wait } from '../../model/runs/wait.ts';
-import { digestOf } from '../../model/runs/wait-index.ts';
+import { digestOf, readWait } from '../../model/runs/wait-index.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { type RemoteWait, remoteWait } from './wait-location.ts';
@@ -80,7 +80,7 @@ function toWaits(foundAt: RemoteWait, flat: readonly string[]): StoredWait[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     key: flat[2 * i] as string,
     foundAt,
-    wait: JSON.parse(flat[2 * i + 1] as string) as Wait,
+    wait: readWait(flat[2 * i + 1] as string),
   }));
 }
 
