@@ -1,5 +1,6 @@
 /** The events that the service sends about the end of runs, and about invocations. */
 import { expect } from 'chai';
+import { rawJson } from '../../src/model/values/json.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { step } from './responses/cases/entry.ts';
@@ -35,6 +36,34 @@ describe('Events about runs', () => {
     const isOf = ({ data }: { data: { function_id: string } }) => data.function_id === functionId;
     return body.data.filter(isOf).length;
   }
+
+  it('an event about the end of a run has the digits of its event and of its result, and expressions compare them', async () => {
+    const [order, other, payment] = ['1234567890123456789', '1234567890123456788', '9007199254740993'];
+    host.on('pays', () => ({ body: { payment: rawJson(payment) } }));
+    const listens = (n: string) => ({
+      event: FINISHED,
+      expression: `event.data.event.data.order == ${n} && event.data.result.payment == ${payment}`,
+    });
+    const functions = [
+      { id: 'pays', triggers: [{ event: 'digits/x' }] },
+      { id: 'on-other', triggers: [listens(other)] },
+      { id: 'on-order', triggers: [listens(order)] },
+    ];
+    await host.register(service, functions, { appName: 'digits' });
+    const { body } = await service.post('/e/key', `{"name":"digits/x","data":{"order":${order}}}`);
+    const { run_id } = await runOf(body.ids[0]);
+    await host.nextCall('on-order');
+    expect(host.calls('on-other')).to.have.length(0);
+    const events = await (
+      await fetch(`${service.url}/v1/events?name=${FINISHED}`, { headers: service.apiHeaders })
+    ).text();
+    const ofRun = JSON.parse(events).data.find(({ data }: { data: { run_id: string } }) => data.run_id === run_id);
+    const text = await (
+      await fetch(`${service.url}/v1/events/${ofRun.internal_id}`, { headers: service.apiHeaders })
+    ).text();
+    expect(text.split(order)).to.have.length(3);
+    expect(text).to.include(payment);
+  });
 
   it('a run that completes or fails triggers the functions that listen, and its event is stored only for them', async () => {
     host.on('good', () => ({ body: { paid: true } }));

@@ -1,6 +1,6 @@
 /** Events as the service accepts and stores them (docs/events.md). */
 import { z } from 'zod';
-import { isJsonObject, mayHaveLongIntegers, parseIntegers } from '../values/json.ts';
+import { isJsonObject, mayHaveLongIntegers, parseIntegers, parseStored } from '../values/json.ts';
 import { EVENT_ORDER, type EventOrder } from '../webhooks/webhook-order.ts';
 import { metaSchema } from './sessions.ts';
 
@@ -175,9 +175,18 @@ export function recordOf(event: RecordParts, parse: (text: string) => unknown = 
 
 /** The record with numbers as expressions compare them. */
 export function comparableRecordOf(record: EventRecord): EventRecord {
+  return reread(record, parseIntegers);
+}
+
+/** The record with numbers as they were sent. */
+export function exactRecordOf(record: EventRecord): EventRecord {
+  return reread(record, parseStored);
+}
+
+function reread(record: EventRecord, parse: (text: string) => unknown): EventRecord {
   const payload = payloads.get(record.data);
   if (payload === undefined) return record;
-  const { data, user } = parseIntegers(payload) as Event;
+  const { data, user } = parse(payload) as Event;
   return { ...record, data, ...(user !== undefined && { user }) };
 }
 

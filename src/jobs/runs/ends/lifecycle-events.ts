@@ -2,7 +2,14 @@
  *  function or a wait of the environment might match them (docs/decisions/0020-lifecycle-events.md). Their IDs are
  *  derived from the run, so sending an event again changes nothing. */
 
-import { type Event, type EventRecord, receivedEventOf, triggerEventOf } from '../../../model/events/event.ts';
+import {
+  type Event,
+  type EventRecord,
+  exactRecordOf,
+  receivedEventOf,
+  recordOf,
+  triggerEventOf,
+} from '../../../model/events/event.ts';
 import {
   correlationId,
   FUNCTION_CANCELLED,
@@ -16,7 +23,7 @@ import type { Run } from '../../../model/runs/run.ts';
 import type { RunError } from '../../../model/runs/run-error.ts';
 import { eventError, failedOutput, type RunFailure } from '../../../model/runs/run-failure.ts';
 import { Composed } from '../../../model/values/composed.ts';
-import { isShallowJson } from '../../../model/values/json.ts';
+import { isShallowJson, parseStored } from '../../../model/values/json.ts';
 import { iso } from '../../../model/values/time.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Acceptor } from '../../acceptance/acceptor.ts';
@@ -129,15 +136,9 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
     const table = await functions.recent(run.env);
     if (!table.isTrigger(event.name)) return false;
     const now = Date.now();
-    const record = {
-      ...event,
-      internal_id: this.#idOf(run, event.name),
-      ts: now,
-      received_at: now,
-      request_id: run.requestId,
-      index: 0,
-    };
-    const read = () => triggerEventOf(record, 'service');
+    const internalId = this.#idOf(run, event.name);
+    const parts = { internalId, receivedAt: now, requestId: run.requestId, index: 0 };
+    const read = () => triggerEventOf(recordOf({ ...parts, payload: JSON.stringify(event) }), 'service');
     const triggering = { env: run.env, name: event.name, receivedAt: now, read };
     for await (const _ of triggeredFunctions(table, triggering, evaluator)) return true;
     await evaluator.reportSkipped();
@@ -161,15 +162,20 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
 }
 
 function dataOf(run: Run, causes: Causes, status: 'Completed' | 'Failed' | 'Cancelled' | 'Paused'): Event['data'] {
-  const event = receivedEventOf(causes[0]);
+  const event = sentEventOf(causes[0]);
   return {
     function_id: run.functionId,
     run_id: run.id,
     event,
-    events: causes.length === 1 ? [event] : withinLimit(causes.map(receivedEventOf)),
+    events: causes.length === 1 ? [event] : withinLimit(causes.map(sentEventOf)),
     ...(run.invoker && { correlation_id: correlationId(run.invoker) }),
     _inngest: { status },
   };
+}
+
+/** With all digits, because expressions compare the event with others. */
+function sentEventOf(record: EventRecord) {
+  return receivedEventOf(exactRecordOf(record));
 }
 
 function withinLimit(events: readonly Event[]): Event[] {
@@ -185,7 +191,7 @@ function withinLimit(events: readonly Event[]): Event[] {
 function resultOf(output: string): { result?: unknown } {
   if (output.length > RESULT_MAX_LENGTH || !isShallowJson(output)) return {};
   try {
-    return { result: JSON.parse(output) };
+    return { result: parseStored(output) };
   } catch {
     return {};
   }
