@@ -20,7 +20,8 @@ export interface OwnRedis {
   remove(): Promise<void>;
 }
 
-export async function startOwnRedis(): Promise<OwnRedis> {
+/** @param env variables beside those of the tests */
+export async function startOwnRedis(env: Record<string, string> = {}): Promise<OwnRedis> {
   const { file, argv0 } = findRedis();
   const port = await freePort();
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-own-redis-'));
@@ -44,7 +45,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     async start() {
-      child = spawn(file, args, { argv0, stdio: 'ignore' });
+      child = spawn(file, args, { argv0, stdio: 'ignore', env: { ...process.env, ...env } });
       await responds(url);
     },
     async stop() {

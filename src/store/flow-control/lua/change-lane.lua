@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/is-before.lua
 -- @include redis/lua/lib/now.lua
 -- @include flow-control/lua/lib/timer-check.lua
 -- @include flow-control/lua/lib/event-group.lua

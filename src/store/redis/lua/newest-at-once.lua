@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/is-before.lua
 -- Merges sorted sets of IDs by time and returns the newest entries. Reads all sets atomically: an entry that moves from one set to
 -- another is seen once.
 -- KEYS: the sets
@@ -10,7 +11,7 @@ local limit, after, top = args.limit, args.after, args.top
 local cursor_at, cursor_id = args.cursorAt, args.cursorId
 
 local function is_newer(a, b)
-  return a.at > b.at or (a.at == b.at and a.id > b.id)
+  return a.at > b.at or (a.at == b.at and is_before(b.id, a.id))
 end
 
 -- Rank of the newest entry older than the cursor, in a set with entries of the cursor's millisecond.
@@ -19,7 +20,7 @@ local function rank_at_cursor(key)
   local past = first + redis.call('ZCOUNT', key, cursor_at, cursor_at)
   while first < past do
     local middle = math.floor((first + past) / 2)
-    if redis.call('ZREVRANGE', key, middle, middle)[1] < cursor_id then
+    if is_before(redis.call('ZREVRANGE', key, middle, middle)[1], cursor_id) then
       past = middle
     else
       first = middle + 1
@@ -31,7 +32,7 @@ end
 -- Newest entry of a set: id, at, and the key of the set. nil: the set has none since `oldest`.
 local function head_of(key, oldest)
   local found = redis.call('ZREVRANGEBYSCORE', key, top, oldest, 'WITHSCORES', 'LIMIT', 0, 1)
-  if cursor_at and tonumber(found[2]) == cursor_at and found[1] >= cursor_id then
+  if cursor_at and tonumber(found[2]) == cursor_at and not is_before(found[1], cursor_id) then
     local rank = rank_at_cursor(key)
     found = redis.call('ZREVRANGE', key, rank, rank, 'WITHSCORES')
   end

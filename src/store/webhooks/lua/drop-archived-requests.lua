@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/is-before.lua
 -- Records which requests of a webhook's log are archived, and drops requests from the log: the given requests, and the oldest beyond the
 -- maximum number. Requests that are not archived yet stay. What destinations get of archived requests is in the archive, too.
 -- KEYS: log (zset of IDs, every score 0)
@@ -42,7 +43,7 @@ local function drop(id)
   redis.call('HDEL', sizes, id)
   redis.call('DEL', args.requestPrefix .. id)
   dropped = dropped + 1
-  if id > highest then
+  if is_before(highest, id) then
     highest = id
   end
 end

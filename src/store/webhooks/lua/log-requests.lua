@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/is-before.lua
 -- Adds requests to a webhook's log, and drops the oldest beyond the maximum number, age or bytes. The newest request always stays.
 -- KEYS: log (zset of IDs, every score 0)
 --       sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that was dropped)
@@ -70,7 +71,7 @@ while dropped < count - 1 and (dropped < excess or total > args.maxBytes) do
   end
   if unarchived then
     redis.call('ZREM', unarchived, unpack(oldest))
-    if oldest[#oldest] > (redis.call('HGET', sizes, 'dropped') or '') then
+    if is_before(redis.call('HGET', sizes, 'dropped') or '', oldest[#oldest]) then
       redis.call('HSET', sizes, 'dropped', oldest[#oldest])
     end
   end

@@ -16,7 +16,7 @@ end
 
 -- Total order, so that repeating an ingest job changes nothing.
 local function is_later(event, other)
-  return event.at > other.at or (event.at == other.at and event.id > other.id)
+  return event.at > other.at or (event.at == other.at and is_before(other.id, event.id))
 end
 
 local function with_replaced(replaced, id)

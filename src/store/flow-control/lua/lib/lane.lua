@@ -93,14 +93,14 @@ local function superseded_by(digest, event)
     return nil
   end
   local order, id, fn = last_of(digest)
-  return order and event.order < order and table.concat({ 'x', id, fn }, SEPARATOR) or nil
+  return order and is_before(event.order, order) and table.concat({ 'x', id, fn }, SEPARATOR) or nil
 end
 
 local function begin(digest, event, key)
   write_lane(digest, { state = RUNNING, since = now, number = 0, id = event.id, fn = event.fn, key = key }, now + CHECK_MS)
   if event.has_order then
     local order = last_of(digest)
-    if not order or event.order >= order then
+    if not order or not is_before(event.order, order) then
       redis.call('SET', lane.last_key .. digest, table.concat({ event.order, event.id, event.fn }, ' '), 'PX', REMEMBERED_LANE_MS)
     end
   end
