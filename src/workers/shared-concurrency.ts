@@ -19,8 +19,8 @@ export class SharedConcurrency {
   /** What each worker may use. */
   #capacity: number;
 
-  /** @param total maximum number of jobs of all workers, beside the shares of workers that begin while others use all
-   *  @param waiting returns how many jobs leave their room to others */
+  /** @param total maximum number of jobs of one worker, and of all together; workers without jobs may begin their shares in addition
+   *  @param waiting returns how many jobs in progress leave their room to others */
   constructor(total: number, waiting: () => number) {
     this.#total = total;
     this.#waiting = waiting;

@@ -7,6 +7,12 @@ import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ingested, runsOf, sendAll, undecided } from './events.ts';
 
+/** Claims a value, and then skips its run while another is active. */
+const SKIPS_WHILE_ACTIVE = {
+  idempotency: 'event.data.value',
+  singleton: { mode: 'skip' },
+  rateLimit: { limit: 2, period: '1h' },
+};
 const DAY_MS = 86_400_000;
 
 interface Explained {
@@ -92,11 +98,7 @@ describe('An idempotency key', () => {
       const processes = await openProcesses(1);
       try {
         const [process] = processes as [(typeof processes)[number]];
-        const fn = functionWith({
-          idempotency: 'event.data.value',
-          singleton: { mode: 'skip' },
-          rateLimit: { limit: 2, period: '1h' },
-        });
+        const fn = functionWith(SKIPS_WHILE_ACTIVE);
         const [active, skipped, again] = ['a', 'b', 'b'].map((value) => proposalOf(fn, { value }));
         if (!active || !skipped || !again) throw new Error('unreachable');
         await process.start([active]);
@@ -116,11 +118,7 @@ describe('An idempotency key', () => {
       const processes = await openProcesses(1);
       try {
         const [process] = processes as [(typeof processes)[number]];
-        const fn = functionWith({
-          idempotency: 'event.data.value',
-          singleton: { mode: 'skip' },
-          rateLimit: { limit: 2, period: '1h' },
-        });
+        const fn = functionWith(SKIPS_WHILE_ACTIVE);
         const [active, held, again] = ['a', 'b', 'b'].map((value) => proposalOf(fn, { value }));
         if (!active || !held || !again) throw new Error('unreachable');
         await process.start([active]);

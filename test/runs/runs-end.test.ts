@@ -295,7 +295,7 @@ describe('Jobs of an ended run', () => {
     await jobsWait(0);
   });
 
-  it('a run learns of the end of another in another partition even if the process that ended that died', async function () {
+  it('a run learns of the end of another in another partition even if the process that stored that end died', async function () {
     // In one partition such an end is not one with its job.
     if (!isCluster) return this.skip();
     const response = Promise.withResolvers<void>();

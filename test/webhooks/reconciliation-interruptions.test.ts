@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReconciliationPass, ReconciliationState } from '../../src/store/webhooks/webhook-reconciliations.ts';
+import type { ReconciliationPass, ReconciliationState } from '../../src/store/webhooks/reconciliation-state.ts';
 import { FAKE_KEY, type FakeSentLists, startFakeSentLists, stripeItem } from '../support/fake-sent-lists.ts';
 import { type Service, startService } from '../support/service.ts';
 

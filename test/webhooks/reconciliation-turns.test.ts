@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type ReconcileDeps, reconcileWebhook } from '../../src/api/reconciliation/reconcile-webhook.ts';
 import { presetOf } from '../../src/providers/catalog.ts';
+import type { ReconciliationState } from '../../src/store/webhooks/reconciliation-state.ts';
 import type { WebhookInUse } from '../../src/store/webhooks/webhook-in-use.ts';
-import type { ReconciliationState } from '../../src/store/webhooks/webhook-reconciliations.ts';
 
 describe('A turn of a reconciliation', () => {
   it('that has nothing to compare yet does not put off what somebody asks for meanwhile', async () => {

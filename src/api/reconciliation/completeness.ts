@@ -1,13 +1,14 @@
 /** Reports which requests the provider has sent since a given time, which of them were received, and which are
  *  missing and why. */
-import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+
 import type {
   CheckedSpan,
   MissingRequest,
   ReconciliationState,
   SentCounts,
-  WebhookReconciliations,
-} from '../../store/webhooks/webhook-reconciliations.ts';
+} from '../../store/webhooks/reconciliation-state.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type { WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
 import { isAsked } from './reconcile-webhook.ts';
 
 const LISTED_MAX = 100;

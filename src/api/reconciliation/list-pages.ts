@@ -3,8 +3,8 @@
 import { DAY_MS, iso } from '../../model/values/time.ts';
 import type { SentPage } from '../../providers/sent-requests.ts';
 import type { Store } from '../../store/store.ts';
+import type { ReconciliationPass } from '../../store/webhooks/reconciliation-state.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type { ReconciliationPass } from '../../store/webhooks/webhook-reconciliations.ts';
 import { ListProblem, type ProviderList } from './provider-list.ts';
 
 /** `ms`: IDs of received requests are kept for a day longer than they are compared. What an older pass lists may have come. */

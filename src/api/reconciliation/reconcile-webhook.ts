@@ -5,13 +5,13 @@ import type { ProviderClient } from '../../functions/provider-client.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/values/time.ts';
 import type { SentList } from '../../providers/sent-list.ts';
 import type { Store } from '../../store/store.ts';
+import type {
+  CheckedSpan,
+  ReconciliationPass,
+  ReconciliationState,
+} from '../../store/webhooks/reconciliation-state.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import {
-  type CheckedSpan,
-  ListReplaced,
-  type ReconciliationPass,
-  type ReconciliationState,
-} from '../../store/webhooks/webhook-reconciliations.ts';
+import { ListReplaced } from '../../store/webhooks/webhook-reconciliations.ts';
 import { LIST_INTERRUPTED, LIST_OF_OTHERS, listPage, type ReconciledWebhook } from './list-pages.ts';
 import { ListProblem, ProviderList } from './provider-list.ts';
 import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';

@@ -1,5 +1,4 @@
 /** The values that an expression reads of an event, shortened for display. */
-
 import { rawJson } from '../values/json.ts';
 import type { Expression } from './expression.ts';
 import { type Path, pathsIn, valueAt } from './paths.ts';
